@@ -1,7 +1,7 @@
 import PushWire
 import Synchronization
 
-/// Tracks the broadcast channels that a device follows, and the callers that wait for the service to confirm a channel.
+/// Tracks the broadcast channels that a device follows, and the callers that wait for the push service to confirm one.
 final class ChannelRequests: Sendable {
     struct Channel: Hashable, Sendable {
         var topic: TopicHash
@@ -15,15 +15,15 @@ final class ChannelRequests: Sendable {
     private struct State {
         /// The followed channels. They are requested again on each connection, although the service stores them too.
         var channels: Set<Channel> = []
-        /// Writes a packet to the connection; `nil` while there is no connection.
+        /// The closure that writes a packet to the connection, or `nil` while there is no connection.
         var write: (@Sendable (DeviceLinkPacket) -> Void)?
     }
 
     private let state = Mutex(State())
     private let waiters = ResponseWaiters<Channel, Void>()
 
-    /// Sets the closure that writes to the connection, and requests all followed channels with it; `nil` when the
-    /// session ends.
+    /// Sets the closure that writes to the connection, and requests all followed channels with it. The session passes
+    /// `nil` when it ends.
     func attach(_ write: (@Sendable (DeviceLinkPacket) -> Void)?) {
         let channels = self.state.withLock { state in
             state.write = write
@@ -34,8 +34,8 @@ final class ChannelRequests: Sendable {
     }
 
     /// Follows a channel and returns when the service has confirmed it.
-    /// - Throws: ``DeviceError`` if the service rejects the channel or does not respond within `timeout`,
-    ///   `CancellationError`.
+    /// - Throws: ``DeviceError`` if the service rejects the channel or does not respond within `timeout`.
+    ///   `CancellationError` if the task is cancelled or ``end()`` is called.
     func follow(_ channel: Channel, timeout: Duration) async throws {
         let isNew = self.state.withLock { !$0.channels.contains(channel) }
         do {
@@ -50,7 +50,6 @@ final class ChannelRequests: Sendable {
         }
     }
 
-    /// Stops following a channel, without waiting for the service.
     func unfollow(_ channel: Channel) { self.send(channel.packet(follows: false)) { $0.remove(channel) } }
 
     private func send(_ packet: DeviceLinkPacket, _ change: (inout Set<Channel>) -> Void) {

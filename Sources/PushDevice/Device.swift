@@ -7,15 +7,15 @@ import PushWire
 public import ServiceLifecycle
 import Synchronization
 
-/// A device of the push service: keeps one connection, obtains device tokens, and receives notifications.
+/// A device of the push service, which keeps one connection, obtains device tokens, and receives notifications.
 ///
-/// Run it (it is a `Service`), request a token per topic, and iterate ``notifications``. It reconnects by itself, with
-/// jittered back-off, until it is cancelled or shut down. A notification is acknowledged once it is in the queue behind
-/// ``notifications``. When the queue is full, the device reconnects after a delay, and the service sends the
-/// unacknowledged notifications again.
+/// Run it as a `Service`, request a token for each topic, and iterate over ``notifications``. It reconnects by itself,
+/// with delays that grow and vary at random, until it is cancelled or shut down. A notification is acknowledged once it
+/// is in the queue behind ``notifications``. When the queue is full, the device reconnects after a delay, and the
+/// service sends the unacknowledged notifications again.
 public final class Device: Service {
-    /// The maximum number of received notifications that wait to be read. At the limit, the device reconnects later to
-    /// receive further ones again. A gateway has fewer in flight to one device.
+    /// The maximum number of received notifications that wait to be read. At the limit, the connection is closed, and
+    /// the device receives further ones after it has reconnected. A gateway has fewer in flight to one device.
     public static let queueLength = 4096
 
     /// The received notifications, oldest first, for one reader. The stream finishes when ``run()`` returns.
@@ -25,11 +25,11 @@ public final class Device: Service {
     private let queue: AsyncStream<ReceivedNotification>.Continuation
     private let tokens = TokenRequests()
     private let channels = ChannelRequests()
-    /// The state to report to the service. `isActive` is `true` if the device is in use. `write` sends a packet; it is
+    /// The state to report to the service. `isActive` is `true` if the device is in use. `write` sends a packet. It is
     /// `nil` while there is no connection.
     private let activity: Mutex<(isActive: Bool, write: (@Sendable (DeviceLinkPacket) -> Void)?)>
     private let currentIdentity: Mutex<DeviceIdentity>
-    /// The selection between the first port and the fallback port; `nil` for a push service with a single port.
+    /// The selection between the first port and the fallback port, or `nil` for a push service with a single port.
     private let ports: Mutex<PortFallback?>
     private let time: any TimeSource
     private let sleep: @Sendable (Duration) async -> Void
@@ -67,10 +67,10 @@ public final class Device: Service {
     /// The identity with the latest ``DeviceIdentity/baseToken``. Store it once a device token has arrived.
     public var identity: DeviceIdentity { self.currentIdentity.withLock { $0 } }
 
-    /// Returns the device token for `topic` in hexadecimal, for a provider. Waits for a connection if there is none.
+    /// Returns the device token for `topic` in hexadecimal, for a provider. It waits for a connection if there is none.
     ///
-    /// From then on the device receives the pushes to that topic.
-    /// - Throws: ``DeviceError`` for a malformed or unknown topic, or if no token arrives within `timeout`;
+    /// From then on, the device receives the pushes to that topic.
+    /// - Throws: ``DeviceError`` for a malformed or unknown topic, or if no token arrives within `timeout`.
     ///   `CancellationError` if the task is cancelled or ``run()`` has ended.
     public func deviceToken(for topic: String, timeout: Duration = .seconds(30)) async throws -> String {
         try await self.tokens.token(for: Self.topic(topic), timeout: timeout)
@@ -80,7 +80,7 @@ public final class Device: Service {
     /// reconnect.
     /// - Parameter channel: The channel id in base64, as in `apns-channel-id`.
     /// - Throws: ``DeviceError`` if the channel does not exist, the device follows too many, or no response arrives
-    ///   within `timeout`; `CancellationError` if the task is cancelled or ``run()`` has ended.
+    ///   within `timeout`. `CancellationError` if the task is cancelled or ``run()`` has ended.
     public func follow(channel: String, of bundleID: String, timeout: Duration = .seconds(30)) async throws {
         let topic = TopicHash(try Self.topic(bundleID))
         try await self.channels.follow(.init(topic: topic, id: channel), timeout: timeout)
@@ -102,8 +102,8 @@ public final class Device: Service {
         write?(Self.statePacket(isActive))
     }
 
-    /// Connects and reconnects until the task is cancelled or the service is shut down. It may be called only once,
-    /// because ``notifications`` finishes when it returns.
+    /// Connects, and reconnects after failures, until the task is cancelled or the device is shut down. This method may
+    /// be called only once, because ``notifications`` finishes when it returns.
     /// - Throws: ``DeviceError/badIdentity(_:)`` for an identity that cannot be used. Failed connections are not
     ///   errors.
     public func run() async throws {
@@ -127,8 +127,8 @@ public final class Device: Service {
         DeviceLinkPacket(.setState, [.integer(1, (isActive ? DeviceLinkState.active : .inactive).rawValue)])
     }
 
-    /// Sets the closure that writes to the connection, `nil` after its end, and sends the state if it has changed since
-    /// the *Connect* packet.
+    /// Sets the closure that writes to the connection, or `nil` after its end. Reports the state to the service if it
+    /// has changed since the *Connect* packet.
     private func connected(_ write: (@Sendable (DeviceLinkPacket) -> Void)?) {
         let isActive = self.activity.withLock { activity in
             activity.write = write
@@ -198,25 +198,25 @@ public final class Device: Service {
 
 /// A notification that the device has received.
 public struct ReceivedNotification: Hashable, Sendable {
-    /// The device token in lower-case hexadecimal; for a broadcast, the device's ``DeviceIdentity/baseToken``.
+    /// The device token in lower-case hexadecimal. For a broadcast, it is the device's ``DeviceIdentity/baseToken``.
     public var deviceToken: String
-    /// The topic; `nil` if the device did not request a token for it.
+    /// The topic, or `nil` if the device did not request a token for it.
     public var topic: String?
     /// The JSON text that the provider sent, unchanged.
     public var payload: Data
-    /// The time until which the service would have stored the notification; `nil` if it was not to be stored.
+    /// The time until which the service would have stored the notification, or `nil` if it was not to be stored.
     public var expiresAt: Date?
     /// The time at which the service accepted the notification.
     public var sentAt: Date
     /// The header `apns-id`. Like the properties below, it is `nil` if the service is not Martlet's gateway.
     public var apnsID: String?
-    /// The header `apns-push-type`; `nil` if the provider sent none.
+    /// The header `apns-push-type`, or `nil` if the provider sent none.
     public var pushType: String?
-    /// The header `apns-priority`: 10, 5 or 1.
+    /// The header `apns-priority`: 10, 5 or 1, or `nil` if the service is not Martlet's gateway.
     public var priority: Int?
-    /// The header `apns-collapse-id`; `nil` if the provider sent none.
+    /// The header `apns-collapse-id`, or `nil` if the provider sent none.
     public var collapseID: String?
-    /// The header `apns-channel-id` of a broadcast; `nil` for other notifications.
+    /// The header `apns-channel-id` of a broadcast, or `nil` for other notifications.
     public var channelID: String?
 
     init(_ message: DeviceLinkMessage, topic: Topic?) {
@@ -239,11 +239,12 @@ public struct DeviceConfiguration: Sendable {
     public var host: String
     /// The port of the device link. Default 5223.
     public var port: Int
-    /// The port that is used when no connection can be opened to ``port``; `nil` for none. Apple's devices use 443.
+    /// The port that is used when no connection can be opened to ``port``, or `nil` for none. Apple's devices use 443.
     ///
-    /// After a minute on it, and then less often, a reconnect uses the first port again.
+    /// The device tries the first port again at a reconnect after a minute, and then less often.
     public var fallbackPort: Int?
-    /// `true` if the device is in use initially, see ``Device/setActive(_:)``. Default `true`.
+    /// A Boolean value that indicates whether the device is initially in use (``Device/setActive(_:)``). Default
+    /// `true`.
     public var isActive = true
     /// The interval between two keep-alive packets. Default 30 s.
     public var keepAlive: Duration = .seconds(30)
@@ -255,9 +256,10 @@ public struct DeviceConfiguration: Sendable {
     /// The maximum delay before any reconnect. Default 60 s.
     public var reconnectMaximum: Duration = .seconds(60)
 
-    /// The HTTP proxy that tunnels the connections; `nil` for none. Default `nil`.
+    /// The HTTP proxy that tunnels the connections, or `nil` if there is none. Default `nil`.
     ///
-    /// With a proxy, ``host`` must be a name: an address in the push service's certificate could not be checked.
+    /// With a proxy, ``host`` must be a name, because an address in the push service's certificate could not be
+    /// checked.
     public var proxy: ProxyEndpoint?
 
     /// Creates a configuration with the default values.
@@ -271,21 +273,21 @@ public typealias ProxyEndpoint = PushTypes.ProxyEndpoint
 
 /// An error of a ``Device`` or of its activation.
 public enum DeviceError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The gateway issued no certificate. The text gives the reason.
+    /// The error if the gateway issued no certificate. The text gives the reason.
     case activationFailed(String)
-    /// The certificate, key or authority of the identity is not valid. The text gives the reason.
+    /// The error if the certificate, the key or the authority of the identity is not valid. The text gives the reason.
     case badIdentity(String)
-    /// The text is not a topic: 1 to 255 letters, digits, dots, hyphens or underscores.
+    /// The error if the text is not a topic: 1 to 255 letters, digits, dots, hyphens or underscores.
     case badTopic(String)
-    /// The push service knows no app with this topic.
+    /// The error if the push service knows no app with this topic.
     case topicNotRegistered(String)
-    /// The push service sent no device token for this topic in time.
+    /// The error if the push service sent no device token for this topic in time.
     case tokenTimeout(String)
-    /// The push service has no broadcast channel with this id.
+    /// The error if the push service has no broadcast channel with this id.
     case unknownChannel(String)
-    /// The device already follows as many channels as the push service allows.
+    /// The error if the device already follows as many channels as the push service allows.
     case tooManyChannels
-    /// The push service did not respond in time to the request to follow this channel.
+    /// The error if the push service did not respond in time to the request to follow this channel.
     case channelTimeout(String)
 
     /// A readable description of the error.

@@ -8,7 +8,7 @@ public import PushTypes
 import SwiftASN1
 import X509
 
-/// Obtains a device certificate: generates a key and sends a certificate signing request to the gateway's admin API.
+/// Obtains a device certificate. It generates a key, and sends a signing request for it to the gateway's admin API.
 public struct DeviceActivation: Sendable {
     /// The maximum size of a response, in bytes. Activation fails for a longer one.
     private static let maximumResponseLength = 64 * 1024
@@ -17,7 +17,7 @@ public struct DeviceActivation: Sendable {
     public var adminURL: String
     /// The maximum time from the start of the request to the end of its response. Default 15 s.
     public var timeout: Duration
-    /// The HTTP proxy for the request; `nil` for none.
+    /// The HTTP proxy for the request, or `nil` if there is none.
     public var proxy: ProxyEndpoint?
 
     /// Creates an activation. It sends nothing before ``activate(name:)`` is called.
@@ -36,7 +36,7 @@ public struct DeviceActivation: Sendable {
     }
 
     /// Creates a device at the gateway and returns its identity, which the caller has to store.
-    /// - Parameter name: The name of the device in the gateway's lists; `nil` for none.
+    /// - Parameter name: The name of the device in the gateway's lists, or `nil` if there is none.
     /// - Throws: ``DeviceError/activationFailed(_:)`` if the gateway cannot be reached or issues no certificate.
     public func activate(name: String? = nil) async throws -> DeviceIdentity {
         // A refused connection fails at once, instead of being tried again until the timeout.
@@ -85,7 +85,6 @@ public struct DeviceActivation: Sendable {
         )
     }
 
-    /// Returns the status and the whole body of the response, or throws after ``timeout``.
     private func response(
         to request: HTTPClientRequest,
         _ client: HTTPClient
@@ -99,7 +98,7 @@ public struct DeviceActivation: Sendable {
         return response
     }
 
-    /// The text in error messages that names the proxy; empty without a proxy.
+    /// The text in error messages that names the proxy. It is empty without a proxy.
     private var route: String { self.proxy.map { " through the proxy \($0)" } ?? "" }
 
     private static func unauthorized(by proxy: ProxyEndpoint) -> DeviceError {
@@ -126,11 +125,11 @@ public struct DeviceIdentity: Codable, Hashable, Sendable {
     public var deviceID: String
     /// The certificate in PEM, issued by the service's device authority.
     public var certificate: String
-    /// The private key in PEM, P-256. It never leaves the device.
+    /// The P-256 private key in PEM, which never leaves the device.
     public var privateKey: String
     /// The certificate authority of the service's own TLS certificate, in PEM.
     public var serviceAuthority: String
-    /// The token that the service issued on the first connection, and that the device sends on each later one; `nil`
+    /// The token that the service issued on the first connection, and that the device sends on each later one, or `nil`
     /// before the first connection.
     public var baseToken: [UInt8]?
 

@@ -4,12 +4,11 @@ import PushTypes
 import PushWire
 import Synchronization
 
-/// Passes bytes to ``DeviceLinkClientStateMachine``, and the resulting events to the session.
+/// Passes received bytes to ``DeviceLinkClientStateMachine``, and the resulting events to the session.
 final class DeviceLinkClientHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// An event of the connection, for the session.
     enum Event: Sendable {
         case connected(baseToken: [UInt8]?)
         case message(DeviceLinkMessage)
@@ -17,11 +16,10 @@ final class DeviceLinkClientHandler: ChannelInboundHandler {
         case nothingStored(token: [UInt8])
         case channel(DeviceLinkChannelResponse)
         case closed(DeviceLinkClientStateMachine.CloseReason)
-        /// The connection failed with this error, for example because the service's certificate is not trusted.
+        /// The event of a failed connection. The string is the error, such as an untrusted certificate of the service.
         case failed(String)
 
-        /// The number of bytes of the event's tokens, payload and strings, which ``UnreadBytes`` counts until it is
-        /// processed.
+        /// The number of bytes of the event's tokens, payload and strings, by which ``UnreadBytes`` counts it.
         var size: Int {
             switch self {
             case .connected(let baseToken): baseToken?.count ?? 0
@@ -115,7 +113,6 @@ final class DeviceLinkClientHandler: ChannelInboundHandler {
 }
 
 extension DeviceLinkMessage {
-    /// The number of bytes of the message's strings.
     fileprivate var texts: Int {
         [self.apnsID, self.pushType, self.collapseID, self.channelID].reduce(0) { $0 + ($1?.utf8.count ?? 0) }
     }
@@ -138,6 +135,5 @@ final class UnreadBytes: Sendable {
         }
     }
 
-    /// Removes the bytes of an event that a session has taken.
     func remove(_ bytes: Int) { self.count.withLock { $0 -= bytes } }
 }

@@ -35,7 +35,8 @@ struct DeviceLinkConnector: Sendable {
         }
     }
 
-    /// Returns the *Connect* packet for a connection: the certificate and a new signed nonce (device link reference 4).
+    /// Returns the *Connect* packet for a connection: the device's certificate and a signed nonce (device link
+    /// reference 4).
     func connectPacket(identity: DeviceIdentity, now: Timestamp) throws -> DeviceLinkConnectRequest {
         let nonce = DeviceLinkNonce(time: now, random: .random(in: .min ... .max)).bytes
         let signature = try self.privateKey.signature(for: nonce)
@@ -104,7 +105,6 @@ struct DeviceLinkConnector: Sendable {
         .get()
     }
 
-    /// Adds the handlers for TLS and for the device link to an open connection.
     private func addHandlers(
         to channel: any Channel,
         connect: DeviceLinkConnectRequest,

@@ -2,16 +2,15 @@ import Logging
 import PushTypes
 import PushWire
 
-/// The processing of one connection: sends the topics, requests their tokens, and queues and acknowledges
-/// notifications.
+/// The processing of one connection: sending topics, requesting tokens, and queueing and acknowledging notifications.
 struct DeviceLinkSession: Sendable {
     let tokens: TokenRequests
     let channels: ChannelRequests
     let queue: AsyncStream<ReceivedNotification>.Continuation
     let logger: Logger
     let baseTokenChanged: @Sendable ([UInt8]) -> Void
-    /// Called with a closure that writes to the connection once the service has accepted the device, and with `nil`
-    /// when the session ends.
+    /// The closure that is called with a function that writes to the connection once the service has accepted the
+    /// device, and with `nil` when the session ends.
     let connected: @Sendable ((@Sendable (DeviceLinkPacket) -> Void)?) -> Void
 
     /// Processes the events of a connection until it ends.
@@ -61,7 +60,7 @@ struct DeviceLinkSession: Sendable {
         return isConnected
     }
 
-    /// Sends the topics, and requests the token for each, because the service may have reissued them.
+    /// Sends the topics, and requests the token for each, because the service may have issued new ones.
     private func announce(_ write: @escaping @Sendable (DeviceLinkPacket) -> Void) {
         let tokens = self.tokens
         tokens.attach { topic in

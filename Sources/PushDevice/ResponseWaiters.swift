@@ -28,7 +28,6 @@ final class ResponseWaiters<Key: Hashable & Sendable, Value: Sendable>: Sendable
         return value
     }
 
-    /// Resumes every caller that waits for `key` with the result.
     func resume(_ key: Key, with result: Result<Value, DeviceError>) {
         let waiters = self.state.withLock { $0.waiters.removeValue(forKey: key) ?? [:] }
         for waiter in waiters.values { waiter.resume(with: result) }

@@ -7,26 +7,24 @@ final class TokenRequests: Sendable {
     private struct State {
         var topics: [TopicHash: Topic] = [:]
         var tokens: [TopicHash: String] = [:]
-        /// Requests the token for a new topic over the connection; `nil` while there is no connection.
+        /// The closure that requests the token for a new topic, or `nil` while there is no connection.
         var request: (@Sendable (Topic) -> Void)?
     }
 
     private let state = Mutex(State())
     private let waiters = ResponseWaiters<TopicHash, String>()
 
-    /// All topics for which a token was requested so far.
     var topics: [Topic] { self.state.withLock { Array($0.topics.values) } }
 
-    /// Returns the requested topic with this hash; `nil` if there is none.
+    /// Returns the requested topic with this hash, or `nil` if there is none.
     func topic(for hash: TopicHash) -> Topic? { self.state.withLock { $0.topics[hash] } }
 
     /// Sets the closure that requests the token for each new topic. The session passes `nil` when it ends.
     func attach(_ request: (@Sendable (Topic) -> Void)?) { self.state.withLock { $0.request = request } }
 
-    /// Returns the token for a topic in hexadecimal: a known token immediately, otherwise the token in the next
-    /// response.
-    /// - Throws: ``DeviceError`` if the service knows no such topic or does not respond within `timeout`,
-    ///   `CancellationError`.
+    /// Returns the token for a topic in hexadecimal: a known one immediately, otherwise that in the next response.
+    /// - Throws: ``DeviceError`` if the service knows no such topic or does not respond within `timeout`.
+    ///   `CancellationError` if the task is cancelled or ``end()`` is called.
     func token(for topic: Topic, timeout: Duration) async throws -> String {
         let hash = TopicHash(topic)
         if let token = self.state.withLock({ $0.tokens[hash] }) { return token }
@@ -44,7 +42,7 @@ final class TokenRequests: Sendable {
         }
     }
 
-    /// Passes the token, or the error for an unknown topic, to every caller that waits for the response's topic.
+    /// Passes the token, or the error for an unknown topic, to every caller that waits for the topic of the response.
     func receive(_ response: DeviceLinkTokenResponse) {
         let token = response.status == 0 ? DeviceToken(bytes: response.token)?.hex : nil
         let topic = self.state.withLock { state in

@@ -4,9 +4,8 @@ import PushHTTP
 import PushSupport
 import PushTypes
 
-/// The four TLS listeners of one environment.
 struct EnvironmentListeners: Sendable {
-    /// The maximum number of feedback connections; further ones are closed immediately. Each connection keeps its
+    /// The maximum number of feedback connections. Further ones are closed immediately. Each connection keeps its
     /// entries in memory until its client has read them.
     private static let feedbackConnections = 100
     /// The cipher suites of TLS 1.2 for HTTP/2: only suites with forward secrecy and authenticated encryption, none of
@@ -21,7 +20,7 @@ struct EnvironmentListeners: Sendable {
     /// binary protocol (reference 5), and readers of the feedback service (reference 6).
     let all: PerListener<Listener>
 
-    /// Creates the listeners; ``bind(_:_:)`` opens their ports.
+    /// Creates the listeners, whose ports ``bind(_:_:)`` opens.
     /// - Throws: An error of the TLS library for certificates that cannot be used.
     init(_ environment: PushEnvironment, _ core: GatewayCore) throws {
         let (configuration, authorities, services) = (core.configuration, core.authorities, core.shared.services)
@@ -93,8 +92,6 @@ struct EnvironmentListeners: Sendable {
         return tls
     }
 
-    /// Returns a configuration that requests a device's certificate. The device may send it in *Connect* instead
-    /// (device link reference 1).
     private static func device(_ server: TLSConfiguration, _ authorities: Authorities) throws -> TLSConfiguration {
         var tls = server
         tls.applicationProtocols = ["apns-security-v3"]
@@ -117,7 +114,6 @@ struct EnvironmentListeners: Sendable {
         )
     }
 
-    /// Adds gauges of the number of open connections and the connection limit of each listener.
     func addGauges(to gauges: GaugeRegistry, _ environment: PushEnvironment) {
         for (name, listener) in self.all.named {
             GatewayGauges(registry: gauges, labels: ["listener": name, "environment": environment.rawValue])
@@ -125,7 +121,7 @@ struct EnvironmentListeners: Sendable {
         }
     }
 
-    /// Closes all listeners. Providers' running requests are finished; unacknowledged messages are sent again later.
+    /// Closes all listeners. Providers' running requests are finished. Unacknowledged messages are sent again later.
     func close() async {
         await withTaskGroup(of: Void.self) { group in
             for listener in [self.all.http2, self.all.binary, self.all.feedback] {

@@ -4,11 +4,11 @@ package import PushSupport
 import PushTypes
 import ServiceLifecycle
 
-/// An APNs-compatible push service: accepts pushes over HTTP/2, stores them, and delivers them to connected devices.
+/// An APNs-compatible push service, which accepts pushes over HTTP/2, stores them, and delivers them to connected
+/// devices.
 ///
-/// The initializer prepares the data directory; ``run()`` opens the listeners.
+/// The initializer prepares the data directory. ``run()`` opens the listeners.
 package final class Gateway: Service {
-    /// The interval at which expired messages and old events are removed.
     private static let purgeInterval: Duration = .seconds(30)
 
     /// The authority's certificate, in PEM, that providers and devices have to trust.
@@ -28,7 +28,7 @@ package final class Gateway: Service {
     }
 
     /// Waits until the listeners are open and returns their ports.
-    /// - Throws: The error with which ``run()`` failed before that.
+    /// - Throws: The error of ``run()`` if it failed before that.
     package func addresses() async throws -> GatewayAddresses { try await self.bound.value }
 
     /// Opens all listeners, serves until shutdown, and then drains the connections.

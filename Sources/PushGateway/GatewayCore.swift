@@ -13,9 +13,8 @@ final class GatewayCore: Sendable {
     let adminConnections = AdminConnections()
     /// The budget of unauthenticated connections, which all listeners share, including the admin API.
     let unauthenticated: UnauthenticatedConnectionBudget
-    /// The gauges at `/metrics`; listeners add theirs.
     let gauges = GaugeRegistry()
-    /// Keeps the data directory locked until ``close()`` has finished.
+    /// The data directory, which is locked until ``close()`` has finished.
     private let directory: SharedDataDirectory
 
     init(configuration: GatewayConfiguration, time: any TimeSource, logger: Logger) throws {
@@ -88,7 +87,8 @@ final class GatewayCore: Sendable {
         ]
     }
 
-    /// Removes expired messages and old events, delivers held messages, and logs rejection counts. Called at intervals.
+    /// Removes expired messages and old events, delivers held messages, and logs rejection counts. This method is
+    /// called at intervals.
     func tick(now: Timestamp) async throws {
         for environment in self.environments {
             environment.router.tick()
@@ -97,7 +97,8 @@ final class GatewayCore: Sendable {
         try await self.shared.services.events.trim(now: now)
     }
 
-    /// Writes all pending changes and closes the database. Called after the listeners have been closed.
+    /// Writes all pending changes and closes the database. This method must be called after the listeners have been
+    /// closed.
     func close() async throws {
         for environment in self.environments { try await environment.router.end() }
         try await self.shared.services.events.end()
@@ -106,13 +107,11 @@ final class GatewayCore: Sendable {
     }
 }
 
-/// Adds metrics whose names begin with `martlet_gateway_` to a registry.
 struct GatewayGauges {
     let registry: GaugeRegistry
-    /// The labels of each sample that is added, such as the listener and the environment.
     var labels: [String: String] = [:]
 
-    /// Adds a metric, or another sample of a metric that exists with other labels.
+    /// Adds a metric, or another sample of a metric that exists with different labels.
     func add(
         _ name: String,
         _ help: String,

@@ -12,7 +12,7 @@ package struct Backoff: Hashable, Sendable {
 
     package init(base: Duration, maximum: Duration) { (self.base, self.maximum) = (base, maximum) }
 
-    /// Returns the maximum delay after this number of consecutive failures, at least 1.
+    /// Returns the maximum delay after this number of consecutive failures. A number below 1 counts as 1.
     package func limit(afterFailures failures: Int) -> Duration {
         var limit = self.base
         for _ in 1..<max(1, min(failures, 64)) where limit < self.maximum {

@@ -7,8 +7,7 @@ package final class CountingSemaphore: Sendable {
         var free: Int
         var waiters = CircularBuffer<CheckedContinuation<Void, Never>>()
 
-        /// Takes a permit if one is free.
-        /// - Returns: `true` if a permit was taken.
+        /// Takes a permit if one is free, and returns whether it was taken.
         mutating func take() -> Bool {
             guard self.free > 0 else { return false }
             self.free -= 1

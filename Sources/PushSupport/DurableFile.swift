@@ -11,20 +11,20 @@ package enum DurableFile {
 
     /// Creates a file that only its owner can read.
     ///
-    /// - Returns: `false` after a failure, such as an existing file with that name, which is left unchanged.
-    ///   ``lastError`` describes it.
+    /// - Returns: `true` if it was created, and `false` after a failure, such as an existing file with that name, which
+    ///   is left unchanged. ``lastError`` describes the failure.
     package static func create(_ path: String, _ content: [UInt8]) -> Bool {
         Self.write(content, beside: path) { Self.place($0, at: path) }
     }
 
     /// Creates a file that only its owner can read, or replaces an existing one.
     ///
-    /// - Returns: `false` after a failure.
+    /// - Returns: `true` if it was written, and `false` after a failure.
     package static func replace(_ path: String, _ content: [UInt8]) -> Bool {
         Self.write(content, beside: path) { Self.rename($0, to: path) }
     }
 
-    /// Writes a temporary file to disk and passes its path to `place`. Removes it if `place` has not moved it.
+    /// Writes a temporary file to disk and passes its path to `place`. The file is removed unless `place` has moved it.
     private static func write(_ content: [UInt8], beside path: String, place: (String) -> Bool) -> Bool {
         let temporary = "\(path).\(UUID().uuidString)"
         let descriptor = open(temporary, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
@@ -52,7 +52,7 @@ package enum DurableFile {
 
     /// Renames a file unless the new name is in use, and writes the folder's entries to disk.
     ///
-    /// - Returns: `false` after a failure.
+    /// - Returns: `true` if it was renamed, and `false` after a failure.
     package static func place(_ temporary: String, at path: String) -> Bool {
         // Unlike rename, link never replaces a file that another process has created meanwhile.
         guard link(temporary, path) == 0 else { return false }
@@ -63,7 +63,7 @@ package enum DurableFile {
     /// Creates a folder that only its owner can access, with its parents. An existing folder gets the same permissions.
     ///
     /// A folder that is open to all users, such as `/tmp`, or that another user owns, keeps its permissions.
-    /// - Returns: `false` if there is no folder.
+    /// - Returns: `true` if the folder exists, and `false` if it could not be created.
     package static func makePrivateFolder(_ path: String) -> Bool {
         // POSIX names every cause in errno, which an error of FileManager may not.
         let parent = URL(filePath: path).deletingLastPathComponent().path
@@ -82,14 +82,14 @@ package enum DurableFile {
 
     /// Renames a file, replaces an existing file with the new name, and writes the folder's entries to disk.
     ///
-    /// - Returns: `false` after a failure.
+    /// - Returns: `true` if it was renamed, and `false` after a failure.
     package static func rename(_ path: String, to name: String) -> Bool {
         systemRename(path, name) == 0 && Self.sync(URL(filePath: name).deletingLastPathComponent().path)
     }
 
     /// Writes the cached contents of a file or folder to disk.
     ///
-    /// - Returns: `false` after a failure.
+    /// - Returns: `true` if they were written, and `false` after a failure.
     package static func sync(_ path: String) -> Bool {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return false }
@@ -102,9 +102,9 @@ package enum DurableFile {
 package struct DirectoryLock: ~Copyable, Sendable {
     /// The reason why a folder could not be locked.
     package enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
-        /// The folder was not locked because the lock file at this path cannot be opened.
+        /// The failure to open the lock file at this path, so that the folder was not locked.
         case unavailable(String, reason: String)
-        /// The folder was not locked because this process or another one has locked it.
+        /// The failure to lock a folder that this process or another one has locked.
         case taken
 
         /// The explanation of the failure, for an error message.
@@ -143,7 +143,7 @@ package struct FileState: Hashable, Sendable {
     private var size: Int?
     private var node: Int?
 
-    /// Reads the attributes of the file at a path; returns `nil` if there is none.
+    /// Reads the attributes of the file at a path, or returns `nil` if there is none.
     package init?(_ path: String) {
         let target = URL(filePath: path).resolvingSymlinksInPath().path
         guard let attributes = try? FileManager.default.attributesOfItem(atPath: target) else { return nil }

@@ -4,7 +4,7 @@ import NIOPosix
 
 /// Describes errors in sentences, because errors of Foundation and swift-nio describe only their structure.
 package enum ErrorDescription {
-    /// Returns the operating system's description of an error of Foundation or swift-nio, or the error's own one.
+    /// Returns the operating system's description of an error of Foundation or swift-nio, or the error's own text.
     package static func of(_ error: any Error) -> String {
         switch error {
         case let error as IOError: return String(cString: strerror(error.errnoCode))

@@ -12,7 +12,7 @@ package enum ImageFormat: String, CaseIterable, Hashable, Sendable {
     /// The names of all formats, for error messages.
     package static let names = "PNG, JPEG, GIF, WebP, HEIC or AVIF"
 
-    /// Recognizes the format of a file; `nil` for any other format.
+    /// Recognizes the format of a file, or returns `nil` for any other format.
     /// - Parameter beginning: The first ``recognizedLength`` bytes of the file, or the whole file.
     package init?(_ beginning: [UInt8]) {
         func has(_ text: String, at offset: Int = 0) -> Bool {

@@ -3,7 +3,6 @@ package import NIOCore
 /// Limits the log lines that clients can cause: a number of lines of each kind is written per minute, and further ones
 /// are only counted.
 package struct LogLineLimiter<Key: Hashable & Sendable>: Sendable {
-    /// The count of one kind of line in the current minute.
     private struct Line {
         var start: NIODeadline
         var written = 0
@@ -22,8 +21,7 @@ package struct LogLineLimiter<Key: Hashable & Sendable>: Sendable {
 
     /// Counts a line of the kind `key`, and decides whether it is written.
     ///
-    /// - Returns: The number of lines that were omitted since the last one that was written; `nil` if this line must be
-    ///   omitted too.
+    /// - Returns: The number of lines omitted since the last written one, or `nil` if this one must be omitted too.
     package mutating func note(_ key: Key, now: NIODeadline) -> Int? {
         var line = self.lines[key] ?? Line(start: now)
         if now >= line.start + .minutes(1) { (line.start, line.written) = (now, 0) }
@@ -38,7 +36,7 @@ package struct LogLineLimiter<Key: Hashable & Sendable>: Sendable {
         return line.omitted
     }
 
-    /// Returns the number of omitted lines of each kind in past minutes, and resets it. Must be called periodically.
+    /// Returns the number of omitted lines of each kind in past minutes, and resets it. It must be called periodically.
     package mutating func takeOmitted(now: NIODeadline) -> [(key: Key, count: Int)] {
         let over = self.lines.filter { now >= $0.value.start + .minutes(1) }
         for key in over.keys { self.lines[key] = nil }

@@ -12,8 +12,7 @@ package final class OneShotValue<Value: Sendable>: Sendable {
 
     package init() {}
 
-    /// The value. Reading it waits until the value is set, even if the task is cancelled, and throws the error that was
-    /// set.
+    /// The value. Reading it waits until it is set, even if the task is cancelled, and throws an error that was set.
     package var value: Value { get async throws { try await self.wait { _ in } } }
 
     /// Waits until the value is set or the task is cancelled, and returns the value.
@@ -62,7 +61,7 @@ package final class OneShotValue<Value: Sendable>: Sendable {
     }
 
     /// Sets the result and resumes all readers. Later results are ignored.
-    /// - Returns: `false` if a result had been set before.
+    /// - Returns: `true` if the result was set, and `false` if one had been set before.
     @discardableResult
     package func resolve(_ result: Result<Value, any Error>) -> Bool {
         let waiters: [CheckedContinuation<Value, any Error>]? = self.state.withLock { state in

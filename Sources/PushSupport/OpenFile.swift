@@ -13,7 +13,7 @@ package final class OpenFile: Sendable {
         package let number: CInt
 
         package var description: String { String(cString: strerror(self.number)) }
-        /// `true` if the disk or the process's quota is full, or the file would become too large.
+        /// A Boolean value that indicates whether the disk or a quota is full, or the file would become too large.
         package var isFull: Bool { [ENOSPC, EDQUOT, EFBIG].contains(self.number) }
 
         /// The error of the last system call on this thread.
@@ -23,14 +23,14 @@ package final class OpenFile: Sendable {
     private let descriptor: CInt
 
     /// Opens an existing file.
-    /// - Throws: ``Failure``.
+    /// - Throws: ``Failure`` if the file cannot be opened.
     package init(reading path: String) throws(Failure) {
         self.descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard self.descriptor >= 0 else { throw .last }
     }
 
     /// Opens a file for reading and writing. A file that does not exist is created, readable only by its owner.
-    /// - Throws: ``Failure``.
+    /// - Throws: ``Failure`` if the file cannot be opened or created.
     package init(writing path: String) throws(Failure) {
         self.descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard self.descriptor >= 0 else { throw .last }
@@ -39,8 +39,8 @@ package final class OpenFile: Sendable {
     deinit { close(self.descriptor) }
 
     /// Reads at most as many bytes as fit into the buffer.
-    /// - Returns: The number of bytes, 0 at the end of the file.
-    /// - Throws: ``Failure``.
+    /// - Returns: The number of bytes, or 0 at the end of the file.
+    /// - Throws: ``Failure`` if the file cannot be read.
     package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(Failure) -> Int {
         while true {
             let count = pread(self.descriptor, buffer.baseAddress, buffer.count, off_t(offset))
@@ -62,19 +62,19 @@ package final class OpenFile: Sendable {
     }
 
     /// Shortens the file to a length, or extends it with zeros.
-    /// - Throws: ``Failure``.
+    /// - Throws: ``Failure`` if the length cannot be changed.
     package func truncate(to length: Int) throws(Failure) {
         guard systemTruncate(self.descriptor, off_t(length)) == 0 else { throw .last }
     }
 
     /// Writes the cached contents of the file to disk.
-    /// - Throws: ``Failure``.
+    /// - Throws: ``Failure`` if the contents may not be on disk.
     package func sync() throws(Failure) {
         guard fsync(self.descriptor) == 0 else { throw .last }
     }
 
     /// Returns the length of the file in bytes.
-    /// - Throws: ``Failure``.
+    /// - Throws: ``Failure`` if the length cannot be determined.
     package func length() throws(Failure) -> Int {
         var status = stat()
         guard fstat(self.descriptor, &status) == 0 else { throw .last }
@@ -89,7 +89,7 @@ package struct OpenFileLimit: Hashable, Sendable {
     /// The highest value to which this process may raise ``now``.
     package let highest: Int
 
-    /// The current limit; `nil` if it cannot be read.
+    /// The current limit, or `nil` if it cannot be read.
     package static var present: OpenFileLimit? {
         guard let limits = Self.limits else { return nil }
         return OpenFileLimit(now: Int(clamping: limits.rlim_cur), highest: Int(clamping: Self.highest(limits)))
@@ -98,7 +98,7 @@ package struct OpenFileLimit: Hashable, Sendable {
     /// Raises the limit to the highest value.
     ///
     /// Most systems start with 1,024 because of programs that wait with `select`, which this program does not use.
-    /// - Returns: The new limit; `nil` if it cannot be read.
+    /// - Returns: The new limit, or `nil` if it cannot be read.
     @discardableResult
     package static func raise() -> Int? {
         if var limits = Self.limits, limits.rlim_cur < Self.highest(limits) {

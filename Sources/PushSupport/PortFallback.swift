@@ -7,30 +7,28 @@ package import PushTypes
 package struct PortFallback: Hashable, Sendable {
     /// A change of the port in use, to be logged.
     package enum Change: Hashable, Sendable {
-        /// The service was reached on the fallback port. It was last reached on the first port.
+        /// The change to the fallback port: the service was reached on it, and was last reached on the first port.
         case fellBack
-        /// The service was reached on the first port again.
+        /// The change back to the first port, on which the service was reached again.
         case returned
     }
 
-    /// The delay before an attempt on the first port while the fallback port is in use: 1 min, doubled with each
-    /// failure.
+    /// The delay before an attempt on the first port while the fallback port is in use: 1 min, doubled per failure.
     package static let returnDelay = Backoff(base: .seconds(60), maximum: .seconds(30 * 60))
 
     package let first: Int
     package let second: Int
     /// The port for the next attempt.
     package private(set) var port: Int
-    /// The time by the steady clock of the next attempt on the first port; `nil` while that port is in use.
+    /// The time by the steady clock of the next attempt on the first port, or `nil` while that port is in use.
     package private(set) var returnTime: Timestamp?
 
     private let delay: Backoff
-    /// The port on which the service was last reached.
     private var reached: Int
     /// The ports that have failed since the service was last reached.
     private var failedPorts: Set<Int> = []
     private var failedReturns = 0
-    /// The time of the last return to the first port; `nil` if there was none.
+    /// The time of the last return to the first port, or `nil` if there was none.
     private var returnedAt: Timestamp?
 
     package init(first: Int, second: Int, delay: Backoff = Self.returnDelay) {
@@ -38,11 +36,10 @@ package struct PortFallback: Hashable, Sendable {
         (self.port, self.reached) = (first, first)
     }
 
-    /// `true` if both ports have failed since the service was last reached, so that the port is not the cause.
+    /// A Boolean value that indicates whether both ports have failed since the service was last reached.
     package var allFailed: Bool { self.failedPorts.count == 2 }
 
-    /// Records an attempt that opened no connection, possibly because of the port. The next attempt uses the other
-    /// port.
+    /// Records an attempt that opened no connection, possibly because of the port. The next one uses the other port.
     package mutating func failed(_ port: Int, now: Timestamp) {
         self.failedPorts.insert(port)
         if self.port == port { self.port = port == self.first ? self.second : self.first }
@@ -50,7 +47,7 @@ package struct PortFallback: Hashable, Sendable {
     }
 
     /// Records a connection that was opened.
-    /// - Returns: The change of the port in use; `nil` for none.
+    /// - Returns: The change of the port in use, or `nil` for none.
     package mutating func opened(_ port: Int, now: Timestamp) -> Change? {
         self.failedPorts = []
         self.port = port

@@ -4,29 +4,29 @@
 package struct RequestError: Error, Hashable, Sendable {
     /// The class of a failure, which tells the caller how to handle it.
     package enum Kind: Sendable, CaseIterable {
-        /// The request failed because it is malformed or breaks a rule.
+        /// The failure of a request that is malformed or breaks a rule.
         case invalid
-        /// The request failed because its credential is missing or unknown.
+        /// The failure of a request whose credential is missing or unknown.
         case unauthenticated
-        /// The request failed because its credential does not allow it.
+        /// The failure of a request that its credential does not allow.
         case forbidden
-        /// The request failed because the resource that it names does not exist.
+        /// The failure of a request that names a resource that does not exist.
         case notFound
-        /// The request failed because its path exists, but does not support the method.
+        /// The failure of a request whose path exists, but does not support the method.
         case methodNotAllowed
-        /// The request failed because it did not arrive completely in time.
+        /// The failure of a request that did not arrive completely in time.
         case timeout
-        /// The request failed because the current state of the resource does not allow it.
+        /// The failure of a request that the current state of the resource does not allow.
         case conflict
-        /// The request failed because its body exceeds the size limit.
+        /// The failure of a request whose body exceeds the size limit.
         case tooLarge
-        /// The request failed because the content type of its body is not supported.
+        /// The failure of a request whose body has an unsupported content type.
         case unsupportedType
-        /// The request failed because the caller exceeded a rate limit.
+        /// The failure of a request whose caller exceeded a rate limit.
         case rateLimited
-        /// The request failed because of an error in the server.
+        /// The failure of a request because of an error in the server.
         case internalError
-        /// The request failed because the server cannot perform it now. It may succeed later.
+        /// The failure of a request that the server cannot perform now, but that may succeed later.
         case unavailable
     }
 
@@ -34,10 +34,9 @@ package struct RequestError: Error, Hashable, Sendable {
     package var kind: Kind
     /// The stable name of the failure, for programs: in snake case, such as `invalid_token`.
     package var code: String
-    /// The explanation for the person who reads the response, with the remedy. It never contains a secret or a whole
-    /// token.
+    /// The explanation for the reader of the response, with the remedy. It contains no secret and no whole token.
     package var message: String
-    /// The member of the body, the header or the query item that is invalid, such as `to.tokens[3]`; `nil` for none.
+    /// The member of the body, the header or the query item that is invalid, such as `to.tokens[3]`, or `nil` for none.
     package var path: String?
 
     package init(_ kind: Kind, code: String, message: String, path: String? = nil) {
@@ -55,7 +54,7 @@ extension RequestError {
     /// Creates the error `no_such_THING` for an object that does not exist.
     /// - Parameters:
     ///   - identifier: The name of the property by which the caller identified the object.
-    ///   - path: The parameter that contains the identifier; default `thing`.
+    ///   - path: The parameter that contains the identifier, or `nil` if its name is `thing`.
     package static func noSuch(_ thing: String, by identifier: String = "id", at path: String? = nil) -> RequestError {
         let message = "there is no \(thing) with this \(identifier)"
         return RequestError(.notFound, code: "no_such_\(thing)", message: message, path: path ?? thing)

@@ -23,7 +23,7 @@ package struct TokenBucket<Time: InstantProtocol>: Sendable where Time.Duration 
     }
 
     /// Takes `count` tokens if the bucket has enough.
-    /// - Returns: `nil` if the tokens were taken; otherwise the time until the bucket will have enough.
+    /// - Returns: The time until the bucket will have enough, or `nil` if the tokens were taken.
     package mutating func take(_ count: Double = 1, now: Time) -> Duration? {
         self.fill(now)
         guard self.tokens < count else {
@@ -41,7 +41,7 @@ package struct TokenBucket<Time: InstantProtocol>: Sendable where Time.Duration 
         return .seconds(max(0, -self.tokens) / self.rate)
     }
 
-    /// Returns `true` if the bucket is full, as a new bucket is.
+    /// Returns whether the bucket is full, as a new bucket is.
     package mutating func isFull(now: Time) -> Bool {
         self.fill(now)
         return self.tokens >= self.burst

@@ -82,7 +82,7 @@ package struct APIKeyRequest: Sendable {
     /// The error of a request for a key without scopes.
     package var invalidScopes: RequestError { self.fields.error("scopes", "invalid_scopes", Members.scopesForm) }
 
-    /// Returns the time at which the key expires, from `expiresAt` or `expiresIn`; `nil` if the request names neither.
+    /// Returns the time of expiry, from `expiresAt` or `expiresIn`, or `nil` if the request names neither.
     private static func expiry(_ fields: JSONFields, now: Timestamp) throws -> Update<Timestamp>? {
         let (at, seconds) = (try fields.value(Members.expiresAt), try fields.value(Members.expiresIn))
         guard at == nil || seconds == nil else {

@@ -21,7 +21,7 @@ package enum APIScope: String, CaseIterable, Hashable, Sendable, Codable {
 
 extension APICaller {
     /// Creates the caller for requests that carry an API key, or for a dashboard session that was started with the key.
-    /// - Parameter session: The id of the session; `nil` for requests that carry the key.
+    /// - Parameter session: The id of the session, or `nil` for requests that carry the key.
     package init(_ key: APIKeyRecord, session: UUID? = nil) {
         self.init(
             id: key.id,
@@ -33,18 +33,15 @@ extension APICaller {
         )
     }
 
-    /// `true` if the key is public, because every copy of an app contains it.
     package var isPublic: Bool { self.has(.registerSelf) }
 
-    /// Returns `true` if the caller has a scope, directly or through a broader one. It does not check the caller's
-    /// apps.
+    /// Returns whether the caller has a scope, directly or through a broader one. It does not check the caller's apps.
     ///
     /// The scope `admin` includes all others, and `read` includes `metrics`.
     package func allows(_ scope: APIScope) -> Bool {
         self.has(scope) || self.has(.admin) || scope == .metrics && self.has(.read)
     }
 
-    /// The id and the name of the caller, for the records that its requests create.
     package var reference: KeyReference { KeyReference(id: self.id, name: self.name) }
 
     package static func names(_ scopes: Set<APIScope>) -> [String] { scopes.map(\.rawValue).sorted() }

@@ -6,11 +6,11 @@ package struct AppRecord: Hashable, Sendable {
     package var id: Int64
     package var bundleID: Topic
     package var name: String?
-    /// The maximum number of pushes per second of all the app's campaigns together; `nil` for no limit.
+    /// The maximum number of pushes per second of all the app's campaigns together, or `nil` for no limit.
     package var rate: Int?
     /// The tags and the attributes that installations may write themselves: none by default.
     package var installationTags = NamePatterns(), installationAttributes = NamePatterns()
-    /// The frequency cap for each user of the app; `nil` for no limit.
+    /// The frequency cap for each user of the app, or `nil` for no limit.
     package var cap: FrequencyCap?
     package var createdAt: Timestamp
     /// The maximum level of receipts that are reported for the app's notifications, unless a notification has its own.

@@ -2,46 +2,46 @@
 package struct ConfigurationFault: Hashable, Sendable {
     /// The cause of a fault, which has to be removed.
     package enum Cause: String, Hashable, Sendable, CaseIterable {
-        /// The app is paused because the push service rejects the credential.
+        /// The cause of a pause: the push service rejects the credential.
         case credentialRejected
-        /// The app is paused because the push service calls every provider token too old: the clocks disagree.
+        /// The cause of a pause: clocks that disagree, so that the push service calls every provider token too old.
         case clock
-        /// The app is paused because the credential's certificate has expired.
+        /// The cause of a pause: the credential's certificate has expired.
         case credentialExpired
-        /// The app is paused because the stored credential cannot be used.
+        /// The cause of a pause: the stored credential cannot be used.
         case credentialUnusable
-        /// The app is paused because it has no credential any more.
+        /// The cause of a pause: the app has no credential any more.
         case credentialMissing
-        /// The app is paused because the credential may not send to the app's topic.
+        /// The cause of a pause: the credential may not send to the app's topic.
         case topicDisallowed
-        /// The app is paused because the push service's certificate is not trusted.
+        /// The cause of a pause: the push service's certificate is not trusted.
         case untrustedServer
-        /// The app is paused because the push service rejects the client certificate, or requires one.
+        /// The cause of a pause: the push service rejects the client certificate, or requires one.
         case clientCertificateRejected
-        /// The app is paused because the address is not that of a push service, where HTTP/2 over TLS is expected.
+        /// The cause of a pause: the address is not that of a push service, where HTTP/2 over TLS is expected.
         case wrongProtocol
-        /// The app is paused because the proxy opens no tunnel until a setting is changed.
+        /// The cause of a pause: the proxy opens no tunnel until a setting is changed.
         case proxy
-        /// The app is paused because the proxy cannot be reached, or opens no tunnel at the moment.
+        /// The cause of a pause: the proxy cannot be reached, or opens no tunnel at the moment.
         case proxyUnavailable
-        /// The app is paused because the push service's name has no address.
+        /// The cause of a pause: the push service's name has no address.
         case unknownHost
-        /// The app is paused because nothing listens at the push service's address.
+        /// The cause of a pause: nothing listens at the push service's address.
         case refused
-        /// The app is paused because the network has no route to the push service.
+        /// The cause of a pause: the network has no route to the push service.
         case unreachable
-        /// The app is paused because the push service does not answer.
+        /// The cause of a pause: the push service does not answer.
         case timeout
-        /// The app is paused because the push service closes each connection before it is open.
+        /// The cause of a pause: the push service closes each connection before it is open.
         case closed
-        /// The app is paused because no connection to the push service can be opened, for another reason.
+        /// The cause of a pause: no connection to the push service can be opened, for another reason.
         case noConnection
     }
 
     package var cause: Cause
     /// The reason in the push service's response, or the text of the connection error.
     package var detail: String
-    /// The host to which a connection was attempted; `nil` if none was.
+    /// The host to which a connection was attempted, or `nil` if none was.
     package var host: String?
     package var port: Int?
 

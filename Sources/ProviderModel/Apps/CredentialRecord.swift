@@ -13,10 +13,8 @@ package enum CredentialRecord: Hashable, Sendable {
 /// A credential as it is stored.
 package struct StoredCredential: Hashable, Sendable {
     package var credential: CredentialRecord
-    /// A number that rises with each change of the environment's credential, so that late responses to an earlier one
-    /// are ignored.
+    /// A number that rises with each change of the credential, so that responses to an earlier one are ignored.
     package var epoch: Int64
-    /// The protocol of pushes that use the credential.
     package var transport: PushTransport
 
     package init(_ credential: CredentialRecord, epoch: Int64, transport: PushTransport = .http2) {

@@ -33,7 +33,7 @@ package enum CredentialRequest {
         Schema.any(of: [RequestObject().schema] + Self.kinds.map { $0.schema }).named("CredentialTestRequest")
     }
 
-    /// Returns the transport protocol that a request names; HTTP/2 by default.
+    /// Returns the transport protocol that a request names, or HTTP/2 if it names none.
     package static func transport(_ fields: JSONFields) throws(RequestError) -> PushTransport {
         try fields.value(Members.transport) ?? .http2
     }

@@ -28,10 +28,9 @@ package struct EnvironmentPauseRequest: Hashable, Sendable {
     package var pause: EnvironmentPause
     /// The epoch of the credential with which the fault was observed (``StoredCredential/epoch``).
     package var epoch: Int64
-    /// The event that reports the pause to webhooks, as one JSON value; `nil` if no webhook subscribes to it.
+    /// The event that reports the pause to webhooks, as one JSON value, or `nil` if no webhook subscribes to it.
     package var event: Data?
-    /// A Boolean value that indicates whether the environment is paused already, so that only the stored fault is
-    /// replaced.
+    /// A Boolean value that indicates whether only the stored fault of an existing pause is replaced.
     package var replacesFault = false
 
     package init(_ pause: EnvironmentPause, epoch: Int64, event: Data?) {

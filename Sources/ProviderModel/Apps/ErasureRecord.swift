@@ -4,17 +4,17 @@ package import PushTypes
 package struct ErasureRecord: Hashable, Sendable {
     package var id: Int64
     package var app: Int64
-    /// The user to erase; `nil` for a whole app, and after the rows have been deleted.
+    /// The user to erase, or `nil` for a whole app and once the rows have been deleted.
     package var user: String?
     /// The time of the request, by the steady clock.
     package var requestedAt: Timestamp
-    /// A Boolean value that indicates whether all rows have been deleted, so that only the free space of the database
-    /// file has to be overwritten.
+    /// A Boolean value that indicates whether all rows have been deleted, so that only their remains in the file have
+    /// to be overwritten.
     package var isEmptied: Bool
     /// The number of the latest request that began or extended the erasure, from 1. Until ``answered`` reaches it, the
     /// erasure is in progress.
     package var request: Int64
-    /// The number of the latest request to which the erasure was reported as complete; 0 for none.
+    /// The number of the latest request to which the erasure was reported as complete, or 0 for none.
     package var answered: Int64
 
     package init(

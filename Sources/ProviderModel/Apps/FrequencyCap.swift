@@ -1,7 +1,6 @@
 package import PushTypes
 
-/// The maximum number of notifications that a user receives in a sliding window. Further ones are skipped for that
-/// user.
+/// The maximum number of notifications that a user receives in a sliding window. The user gets no others.
 package struct FrequencyCap: Hashable, Sendable {
     package static let maximumCount: Int64 = 1000
     /// The maximum length of the window, in seconds.

@@ -8,7 +8,7 @@ package struct NamePatterns: Hashable, Sendable {
 
     package init(_ texts: [String] = []) { self.texts = texts }
 
-    /// Returns `true` if a text can be a pattern: it has `*` only at its end, and no control characters.
+    /// Returns whether a text can be a pattern, with `*` only at its end and without control characters.
     package static func isPattern(_ text: String) -> Bool {
         !text.dropLast().contains("*") && text.unicodeScalars.allSatisfy { $0.value >= 0x20 }
     }
@@ -20,9 +20,9 @@ package struct NamePatterns: Hashable, Sendable {
         }
     }
 
-    /// Reads the stored form, one pattern a line; `nil` gives no patterns.
+    /// Creates the patterns from their stored form, one pattern a line. `nil` stands for no patterns.
     package init(stored text: String?) { self.init((text ?? "").split(separator: "\n").map(String.init)) }
 
-    /// The patterns as stored, one a line; `nil` if there are none.
+    /// The stored form, one pattern a line, or `nil` if there are no patterns.
     package var stored: String? { self.texts.isEmpty ? nil : self.texts.joined(separator: "\n") }
 }

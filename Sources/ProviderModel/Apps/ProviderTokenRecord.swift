@@ -19,8 +19,7 @@ package struct ProviderTokenRecord: Hashable, Sendable {
     package static let renewal: Duration = .seconds(45 * 60)
     /// The maximum age of a token that is used: 55 min.
     package static let lifetime: Duration = .seconds(55 * 60)
-    /// The minimum time between two tokens of a key: 20 min. The push service rejects pushes if a token follows
-    /// earlier.
+    /// The minimum time between two tokens of a key: 20 min. If a token follows earlier, pushes are rejected.
     package static let spacing: Duration = .seconds(20 * 60)
 
     package var key: ProviderTokenKey
@@ -33,20 +32,20 @@ package struct ProviderTokenRecord: Hashable, Sendable {
         (self.key, self.text, self.issuedAt, self.isRejected) = (key, text, issuedAt, isRejected)
     }
 
-    /// Returns `true` if no further token of the key may be issued at `now`: this one was issued less than ``spacing``
-    /// ago, or is less than that ahead of the clock.
+    /// Returns whether another token of the key is forbidden at `now`, because this one was issued less than
+    /// ``spacing`` ago, or is less than that ahead of the clock.
     package func forbidsAnother(at now: Timestamp) -> Bool {
         max(now.since(self.issuedAt), self.issuedAt.since(now)) < Self.spacing
     }
 
-    /// Returns `true` if a new token is to replace this one: it is rejected, 45 min old, or from the future, and
-    /// ``forbidsAnother(at:)`` is `false`.
+    /// Returns whether a new token is to replace this one, because this one is rejected, 45 min old or from the future,
+    /// and ``forbidsAnother(at:)`` is `false`.
     package func isDue(at now: Timestamp) -> Bool {
         guard !self.forbidsAnother(at: now) else { return false }
         return self.isRejected || now < self.issuedAt || now.since(self.issuedAt) >= Self.renewal
     }
 
-    /// Returns `true` if requests may still use the token: until it is 55 min old, or while no other may be issued.
+    /// Returns whether requests may still use the token, because it is less than 55 min old or no other may be issued.
     package func isUsable(at now: Timestamp) -> Bool {
         if self.forbidsAnother(at: now) { return true }
         return now >= self.issuedAt && now.since(self.issuedAt) < Self.lifetime

@@ -5,7 +5,7 @@ package struct AppVersion: Hashable, Sendable, Comparable {
     /// 2.11. Larger parts saturate.
     package let number: Int64
 
-    /// Reads a version; `nil` unless the text begins with a number. A suffix such as `-beta` is ignored.
+    /// Reads a version, or returns `nil` if the text does not begin with a number. A suffix such as `-beta` is ignored.
     package init?(_ text: String) {
         var parts: [Int64] = []
         for part in text.split(separator: ".", omittingEmptySubsequences: false).prefix(3) {

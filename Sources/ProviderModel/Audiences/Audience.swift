@@ -27,20 +27,20 @@ package indirect enum AudienceExpression: Hashable, Sendable {
     case token(DeviceToken)
     case user(String)
     case tag(String)
-    /// The condition that an attribute compares in this way with a value: a number, a text or a Boolean.
+    /// The condition that an attribute has the given relation to a value: a number, a text or a Boolean.
     case attribute(name: String, Comparison, JSONValue)
     /// The condition that the device has the attribute, whatever its value.
     case hasAttribute(String)
     /// The condition that the device has this locale, with or without a region: `pt` matches `pt-BR` too.
     case locale(String)
-    /// The condition that the app's version compares in this way, part by part as numbers.
+    /// The condition that the app's version has the given relation to this one, part by part as numbers.
     case appVersion(Comparison, AppVersion)
     case timeZone(String)
     /// The condition that the token belongs to a Live Activity, by the id that the app gave it.
     case activity(String)
-    /// The condition that the time of the device's latest registration compares in this way.
+    /// The condition that the time of the device's latest registration has the given relation to this time.
     case lastSeen(Comparison, Timestamp)
-    /// The condition that an earlier notification had one of these outcomes. Resends use it; a request cannot.
+    /// The condition that an earlier notification had one of these outcomes, used only by resends and not by requests.
     case outcomes(RecipientOutcomes)
     case and([AudienceExpression])
     case or([AudienceExpression])
@@ -72,7 +72,6 @@ extension AudienceExpression {
 package struct NamedAudiences: Hashable, Sendable {
     /// The member of a condition that refers to a named audience.
     package static let member = "named"
-    /// A snapshot without named audiences.
     package static let none = NamedAudiences([:])
 
     /// The conditions of the named audiences by name, in the form of a request.
@@ -80,7 +79,7 @@ package struct NamedAudiences: Hashable, Sendable {
 
     package init(_ conditions: [BytewiseString: [String: JSONValue]]) { self.conditions = conditions }
 
-    /// Returns the condition of the audience with that name; `nil` if there is none.
+    /// Returns the condition of the audience with that name, or `nil` if there is none.
     func condition(_ name: String) -> [String: JSONValue]? { self.conditions[BytewiseString(name)] }
 
     /// Returns the names of all named audiences to which an audience in a request refers.
@@ -99,8 +98,7 @@ package struct NamedAudiences: Hashable, Sendable {
 
 /// An audience of the devices for which an earlier notification ended in certain states.
 ///
-/// These are the devices with such a delivery in the ledger. The store keeps the deliveries until the later
-/// notification has ended.
+/// These are the devices with such a delivery, which the store keeps until the later notification has ended.
 package struct RecipientOutcomes: Hashable, Sendable {
     package var notification: UUID
     package var states: Set<DeliveryRecord.State>
@@ -119,8 +117,7 @@ package struct RecipientOutcomes: Hashable, Sendable {
         (self.reasons, self.exceptReasons) = (reasons, exceptReasons)
     }
 
-    /// Returns `true` if a device whose delivery ended with this state and reason (`nil` for none) belongs to the
-    /// audience.
+    /// Returns whether the audience contains a device whose delivery ended with this state and reason (`nil` for none).
     package func holds(_ state: DeliveryRecord.State, reason: String?) -> Bool {
         guard self.states.contains(state) else { return false }
         guard let reasons else { return !(reason.map(self.exceptReasons.contains) ?? false) }

@@ -9,8 +9,7 @@ extension AudienceExpression {
     /// The maximum nesting depth of `and`, `or` and `not`, beyond which a request is rejected. An object with several
     /// members counts as an `and`.
     package static let maximumDepth = 16
-    /// The minimum length of a device token in an audience, in bytes. A shorter one is rejected: none is known
-    /// (reference 1.7).
+    /// The minimum length of a device token in an audience, in bytes. No shorter token exists (reference 1.7).
     package static let minimumToken = 32
 
     package static let object = RequestObject(
@@ -27,7 +26,7 @@ extension AudienceExpression {
     /// Reads the expression of a request.
     /// - Parameters:
     ///   - now: The time from which `withinDays` counts.
-    ///   - named: The named audiences that the expression may refer to; `nil` in the expression of a named audience.
+    ///   - named: The named audiences that the expression may refer to, or `nil` in the expression of a named audience.
     /// - Throws: ``RequestError`` that names the member at fault.
     package init(_ fields: JSONFields, now: Timestamp, named: NamedAudiences? = NamedAudiences.none)
         throws(RequestError)
@@ -39,7 +38,7 @@ extension AudienceExpression {
     }
 
     /// Reads the expression of a request, as ``init(_:now:named:)``.
-    /// - Parameter path: The path of the object in the request, for errors; `nil` for the whole body.
+    /// - Parameter path: The path of the object in the request, for errors, or `nil` for the whole body.
     package init(
         json members: [String: JSONValue],
         path: String?,
@@ -75,7 +74,7 @@ extension AudienceExpression {
         }
     }
 
-    /// Decodes the form that ``json`` writes; `nil` for any other value.
+    /// Decodes the form that ``json`` writes, or returns `nil` for any other value.
     package init?(stored json: JSONValue) {
         guard case .object(var members) = json else { return nil }
         if case .string(let name)? = members.removeValue(forKey: "attribute") {
@@ -140,7 +139,7 @@ extension AudienceExpression {
 /// Reads the expression of a request and counts its conditions.
 private struct AudienceParser {
     let now: Timestamp
-    /// The named audiences that may be referred to; `nil` within a named audience.
+    /// The named audiences that may be referred to, or `nil` within a named audience.
     private var named: NamedAudiences?
     private var conditions = 0
 
@@ -287,7 +286,7 @@ private struct AudienceParser {
         return all
     }
 
-    /// Throws an error if there is no comparison: an object without one would select all devices.
+    /// Throws an error if there is no comparison, because an object without one would select all devices.
     private static func requireComparison(
         _ comparisons: JSONFields,
         _ name: String,
@@ -335,7 +334,7 @@ private struct AudienceParser {
         }
     }
 
-    /// Returns the named audience to which the member `named` refers, as it is now.
+    /// Returns the condition of the named audience to which the request refers, or `nil` if it refers to none.
     private mutating func named(_ fields: JSONFields, depth: Int) throws(RequestError) -> AudienceExpression? {
         let member = NamedAudiences.member
         guard let name = try fields.value(Members.named) else { return nil }
@@ -386,7 +385,7 @@ private struct AudienceParser {
 }
 
 extension AudienceExpression {
-    /// The number of conditions of a member: a list has one for each entry.
+    /// The number of conditions of a member. A list has one for each entry.
     fileprivate var choices: Int {
         switch self {
         case .and(let expressions), .or(let expressions): expressions.reduce(0) { $0 + $1.choices }

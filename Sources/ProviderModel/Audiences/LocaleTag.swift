@@ -16,7 +16,7 @@ package struct LocaleTag: Hashable, Sendable {
 
     private let subtags: [String]
 
-    /// Reads a locale; `nil` for text that cannot name a language.
+    /// Reads a locale, or returns `nil` for text that cannot name a language.
     package init?(_ text: String) {
         guard text.utf8.count <= Self.maximumLength else { return nil }
         let name = text.prefix { $0 != "." && $0 != "@" }
@@ -33,7 +33,7 @@ package struct LocaleTag: Hashable, Sendable {
         self.subtags = subtags
     }
 
-    /// Returns `true` if the whole text names a locale: a tag, optionally with a character set or a modifier.
+    /// Returns whether the whole text is the name of a locale, a tag with an optional character set or modifier.
     package static func isName(_ text: String) -> Bool {
         Self(text) != nil
             && text.utf8.allSatisfy { $0.isAlphanumeric || "-_.@=;".utf8.contains($0) }
@@ -42,7 +42,7 @@ package struct LocaleTag: Hashable, Sendable {
     /// The tag as text, in lower case with hyphens.
     package var name: String { self.subtags.joined(separator: "-") }
 
-    /// Returns `locale` with the hyphens of RFC 5646, as it is stored; some systems write `de_DE`. The case is kept.
+    /// Returns `locale` in the stored form, with hyphens (RFC 5646) in place of underscores. The case is kept.
     package static func stored(_ locale: String) -> String { locale.replacingOccurrences(of: "_", with: "-") }
 
     /// The names of the tags that match this one, best match first.

@@ -22,7 +22,7 @@ package struct BytewiseString: Hashable, Sendable, Comparable, ExpressibleByStri
 }
 
 extension String? {
-    /// Returns `true` if two texts have the same bytes, or both are `nil`.
+    /// Returns whether two texts have the same bytes or are both `nil`.
     package func isExactly(_ other: String?) -> Bool {
         switch (self, other) {
         case (let text?, let other?): text.utf8.elementsEqual(other.utf8)

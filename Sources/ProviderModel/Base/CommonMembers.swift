@@ -32,7 +32,7 @@ extension Member {
 }
 
 extension PushEnvironment {
-    /// Creates the environment with a name; `nil` for an unknown name. `development` is accepted for the sandbox.
+    /// Creates the environment with a name, or returns `nil` for an unknown name. `development` stands for the sandbox.
     package init?(named name: String) {
         guard let environment = name == "development" ? .sandbox : PushEnvironment(rawValue: name) else { return nil }
         self = environment

@@ -9,10 +9,10 @@ package struct ListPosition: Hashable, Sendable {
 /// A page of a list that is read along an index.
 package struct ListPage<Entry: Hashable & Sendable>: Hashable, Sendable {
     package var entries: [Entry]
-    /// The place at which the next page begins; `nil` at the end of the list. A page that is not full may have one too,
-    /// because the number of rows that are read for a page is limited.
+    /// The place at which the next page begins, or `nil` at the end of the list. A page that is not full may have one
+    /// too, because the number of rows that are read for a page is limited.
     package var next: ListPosition?
-    /// The total length of the entries' stored bodies, in bytes, which limits the page; 0 for entries without bodies.
+    /// The total length of the entries' stored bodies, in bytes, which limits the page, or 0 if they have none.
     package var bodyBytes = 0
 
     package init(entries: [Entry], next: ListPosition?) { (self.entries, self.next) = (entries, next) }

@@ -14,11 +14,11 @@ package struct BridgeRecord: Hashable, Sendable {
     /// The name by which the other system addresses the bridge, unique among the bridges of its kind.
     package var name: String
     package var app: Int64
-    /// The environment of the bridge's pushes; `nil` for the environment of each device.
+    /// The environment of the bridge's pushes, or `nil` for the environment of each device.
     package var environment: PushEnvironment?
     /// The settings that are specific to the kind, as a JSON object.
     package var settings: JSONValue
-    /// The secret shared with the other system; empty for none. The store seals it with the master key.
+    /// The secret shared with the other system, or an empty string for none. The store seals it with the master key.
     package var secret: String
     /// The id of this version of the record, which each change replaces.
     package var revision: UUID
@@ -40,7 +40,7 @@ package struct BridgeRecord: Hashable, Sendable {
         (self.settings, self.secret, self.revision, self.changedAt) = (settings, secret, revision, changedAt)
     }
 
-    /// Returns the length of an app's bundle id if the name of a Matrix bridge begins with it; otherwise 0. Of two
+    /// Returns the length of an app's bundle id if the name of a Matrix bridge begins with it, or 0 otherwise. Of two
     /// apps, the one with the greater length has the better claim to the name, and to the app ids that it matches.
     package static func claim(to name: String, of bundleID: String) -> Int {
         let isOwn =
@@ -57,15 +57,14 @@ package struct BridgeRecord: Hashable, Sendable {
 
 /// The result of setting a bridge.
 package enum BridgeChangeResult: Hashable, Sendable {
-    /// The bridge is stored. `displaced` is the other app whose bridge it has replaced; `nil` if it has replaced none.
+    /// A result for a stored bridge. `displaced` is the app whose bridge it has replaced, or `nil` if there is none.
     case done(BridgeRecord, displaced: Topic?)
-    /// Nothing is changed: the name belongs to another app's bridge.
+    /// A refusal because the name belongs to another app's bridge.
     case nameTaken
-    /// Nothing is added: some app ids that this Matrix bridge matches belong to another app, by its bundle id or by a
-    /// bridge.
+    /// A refusal because this Matrix bridge matches app ids of another app, by its bundle id or by a bridge.
     case nameOverlaps
-    /// Nothing is changed: the name of this binary bridge is a topic of another app.
+    /// A refusal because the name of this binary bridge is a topic of another app.
     case topicTaken
-    /// Nothing is added: the app has ``BridgeRecord/maximumOfApp`` bridges.
+    /// A refusal because the app has ``BridgeRecord/maximumOfApp`` bridges.
     case tooMany
 }

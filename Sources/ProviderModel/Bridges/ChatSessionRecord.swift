@@ -11,16 +11,16 @@ package enum ChatProtocol: String, Hashable, Sendable, CaseIterable {
 package struct ChatSessionRecord: Hashable, Sendable {
     /// The state of a session, which decides whether the provider signs in.
     package enum State: String, Hashable, Sendable, CaseIterable {
-        /// The session is in use: the provider signs in, and reconnects after a failure.
+        /// The state of a session that is in use: the provider signs in, and reconnects after a failure.
         case active
-        /// The session is not in use because a person has stopped it.
+        /// The state of a session that a person has stopped.
         case stopped
-        /// The session is not in use because the server has permanently refused it, for example for a wrong password.
+        /// The state of a session that the server has permanently refused, for example for a wrong password.
         case failed
     }
 
     package var id: UUID
-    /// The number of the row, which rises with each session; 0 before it is stored.
+    /// The number of the row, which rises with each session, or 0 before it is stored.
     package var number: Int64 = 0
     package var app: Int64
     package var user: String
@@ -34,13 +34,13 @@ package struct ChatSessionRecord: Hashable, Sendable {
     /// The settings that are specific to the protocol, as a JSON object.
     package var settings: JSONValue
     package var state = State.active
-    /// The description of the last failure; `nil` after a successful sign-in.
+    /// The description of the last failure, or `nil` after a successful sign-in.
     package var lastError: String?
     /// The time of the newest message that was processed, by the server's clock, but not later than the provider's own.
     /// After a reconnection, messages up to it are not pushed again.
     package var seenThrough: Timestamp
-    /// `true` once the server has proven with SCRAM that it knows the password. From then on, weaker mechanisms are
-    /// refused.
+    /// A Boolean value that indicates whether the server has proven with SCRAM that it knows the password, so that
+    /// nothing weaker is accepted.
     package var usesSCRAM = false
     /// The id of this version of the record, which each change by a person replaces.
     package var revision: UUID
@@ -77,9 +77,9 @@ package struct ChatSessionKey: Hashable, Sendable {
 
 /// The progress of a session since it was last stored, to be written to its record.
 package struct ChatSessionProgress: Hashable, Sendable {
-    /// `true` once the server has permanently refused the session.
+    /// A Boolean value that indicates whether the server has permanently refused the session.
     package var hasFailed: Bool
-    /// The new value of ``ChatSessionRecord/lastError``; `nil` after a successful sign-in.
+    /// The new value of ``ChatSessionRecord/lastError``, or `nil` after a successful sign-in.
     package var lastError: String?
     /// The new value of ``ChatSessionRecord/seenThrough``, which never decreases.
     package var seenThrough: Timestamp
@@ -95,8 +95,8 @@ package struct ChatSessionProgress: Hashable, Sendable {
 /// The result of adding a session.
 package enum ChatSessionAdditionResult: Hashable, Sendable {
     case added(ChatSessionRecord)
-    /// Nothing is added: the user has the maximum number of sessions.
+    /// A refusal because the user has the maximum number of sessions.
     case tooManyOfUser
-    /// Nothing is added: the app has the maximum number of sessions.
+    /// A refusal because the app has the maximum number of sessions.
     case tooManyOfApp
 }

@@ -1,11 +1,10 @@
 /// A pattern in which `*` matches any number of characters and `?` matches one.
 package struct GlobPattern: Hashable, Sendable {
     private let scalars: [Unicode.Scalar]
-    /// The number of characters before the first `*` or `?`. Of several patterns that match a Matrix app id, the
-    /// longest wins.
+    /// The number of characters before the first `*` or `?`. Of several matching patterns, the highest number wins.
     package let literals: Int
 
-    /// Creates a pattern; `nil` for a text without `*` and `?`.
+    /// Creates a pattern, or returns `nil` for a text without `*` and `?`.
     package init?(_ text: String) {
         self.scalars = Array(text.unicodeScalars)
         self.literals = Self.literals(of: text).count
@@ -17,7 +16,7 @@ package struct GlobPattern: Hashable, Sendable {
         text.unicodeScalars.prefix { $0 != "*" && $0 != "?" }
     }
 
-    /// Returns `true` if the whole text matches, in time that grows with the product of both lengths.
+    /// Returns whether the whole text matches, in time that grows with the product of both lengths.
     package func matches(_ text: [Unicode.Scalar]) -> Bool {
         var (position, next) = (0, 0)
         // The last star, and the position up to which it has been tried.
@@ -38,8 +37,8 @@ package struct GlobPattern: Hashable, Sendable {
         return self.scalars[next...].allSatisfy { $0 == "*" }
     }
 
-    /// Returns `true` if some text matches both names, each of which may be a pattern. The time grows with the product
-    /// of both lengths, unless their literal beginnings differ.
+    /// Returns whether some text matches both names, each of which may be a pattern. The time grows with the product of
+    /// both lengths, unless their literal beginnings differ.
     package static func overlap(_ one: String, _ other: String) -> Bool {
         // Canonically equivalent texts are one name.
         guard one != other else { return true }

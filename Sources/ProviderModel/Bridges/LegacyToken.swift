@@ -17,8 +17,7 @@ package struct InvalidNamedToken: Hashable, Sendable {
     package var environment: PushEnvironment
     /// The time from which the token is invalid, according to the push service.
     package var since: Timestamp
-    /// `true` if the push service called the token unregistered, which the feedback list reports; `false` if it called
-    /// the token bad.
+    /// A Boolean value that indicates whether the push service called the token unregistered, and not bad.
     package var isUnregistered: Bool
 
     package init(token: DeviceToken, environment: PushEnvironment, since: Timestamp, isUnregistered: Bool) {
@@ -32,7 +31,7 @@ package struct LegacyPush: Hashable, Sendable {
     package var app: Int64
     package var token: DeviceToken
     package var payload: Data
-    /// The value of the header `apns-expiration`; `nil` for a push without it.
+    /// The value of the header `apns-expiration`, or `nil` for a push without it.
     package var expiration: String?
 
     package init(app: Int64, token: DeviceToken, payload: Data, expiration: String? = nil) {

@@ -6,7 +6,7 @@ package struct NotificationOrigin: Hashable, Sendable, CustomStringConvertible {
 
     package init(_ kind: BridgeKind, bridge: String) { (self.kind, self.bridge) = (kind, bridge) }
 
-    /// Reads the text that ``description`` writes; `nil` for any other text.
+    /// Reads the text that ``description`` writes, or returns `nil` for any other text.
     package init?(_ text: String) {
         let parts = text.split(separator: " ", maxSplits: 1)
         guard parts.count == 2, let kind = BridgeKind(rawValue: String(parts[0])) else { return nil }

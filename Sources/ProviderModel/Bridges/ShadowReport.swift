@@ -1,9 +1,8 @@
 package import PushTypes
 
-/// The report of a bridge in shadow mode, which sends no pushes and compares its results with the old server's
-/// responses.
+/// The report of a bridge in shadow mode, which sends nothing and compares its results with an old server's.
 package struct ShadowReport: Hashable, Sendable {
-    /// The maximum number of differences that are kept for a bridge; the newest replace the oldest.
+    /// The maximum number of differences that are kept for a bridge, beyond which the newest replace the oldest.
     package static let maximumDifferences = 1000
 
     /// The time of the first request that was compared.
@@ -25,22 +24,21 @@ package struct ShadowComparison: Hashable, Sendable {
     /// The maximum number of differences of one request that are kept. Further ones are only counted.
     package static let maximumDifferences = 100
 
-    /// The differences, one for each field; empty if the bridge and the old server agree.
+    /// The differences, one for each field. There are none if the bridge and the old server agree.
     package var differences: [ShadowDifference] = []
 
     package init() {}
 }
 
-/// A difference between the result of a bridge and the response of the old server. It contains nothing of a
-/// notification's content.
+/// A difference between the result of a bridge and the response of the old server, without any content.
 package struct ShadowDifference: Hashable, Sendable {
-    /// The maximum length of ``ours`` and ``theirs``, in bytes; the rest is cut off.
+    /// The maximum length of ``ours`` and ``theirs``, in bytes. The rest is cut off.
     package static let maximumText = 120
 
     package var at: Timestamp
     /// The part of the response that differs, such as `status`, `counts`, `token` or `notification`.
     package var subject: String
-    /// The beginning of the token, or the member of the request at fault; `nil` for the whole request.
+    /// The beginning of the token, or the member of the request at fault, or `nil` for the whole request.
     package var field: String?
     /// The result of the bridge for ``subject``: a reason or a number.
     package var ours: String

@@ -1,8 +1,7 @@
 package import Foundation
 package import PushTypes
 
-/// A node of a push component (XEP-0357): the address to which a user's chat server publishes for an installation or a
-/// user of an app.
+/// A node of a push component (XEP-0357): the address to which a chat server publishes for an installation or a user.
 package struct XMPPNodeRecord: Hashable, Sendable {
     /// The maximum number of nodes of an installation or a user. A further one replaces the oldest.
     package static let maximumPerOwner = 20
@@ -25,7 +24,7 @@ package struct XMPPNodeRecord: Hashable, Sendable {
     package var owner: Owner
     /// The domain of the chat account. Only the server of this domain may publish.
     package var domain: String
-    /// The app's name for the chat account, which each push contains; `nil` for none.
+    /// The app's name for the chat account, which each push contains, or `nil` for none.
     package var account: String?
     package var createdAt: Timestamp
 

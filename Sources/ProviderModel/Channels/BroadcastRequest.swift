@@ -31,7 +31,7 @@ package struct BroadcastRequest: Sendable {
     package static let longestStorage: Int64 = 8 * 3600
 
     package let channel: ChannelID
-    /// The environment of the channel; `nil` for the environment in which the provider knows the channel.
+    /// The environment of the channel, or `nil` for the environment in which the provider knows the channel.
     package let environment: PushEnvironment?
     private let fields: JSONFields
 

@@ -9,11 +9,11 @@ package struct ChannelRecord: Hashable, Sendable {
     package var app: Int64
     package var environment: PushEnvironment
     package var storage: ChannelStorage
-    /// The name that a person gave the channel; `nil` for none.
+    /// The name that a person gave the channel, or `nil` for none.
     package var name: String?
     /// The time at which the provider learned of the channel.
     package var createdAt: Timestamp
-    /// The time at which the channel was deleted; `nil` while it exists.
+    /// The time at which the channel was deleted, or `nil` while it exists.
     package var deletedAt: Timestamp?
 
     package init(

@@ -60,7 +60,7 @@ struct AlertBuilder {
     let fields: JSONFields
     let pushType: PushType
 
-    /// Returns the alert; `nil` where the request has none.
+    /// Returns the alert, or `nil` where the request has none.
     func alert() throws(RequestError) -> JSONValue? {
         if case .string? = self.fields.members["alert"] {
             return try self.fields.value(Self.alertMember).map(JSONValue.string)
@@ -95,7 +95,7 @@ struct AlertBuilder {
 
     private static func array(_ texts: [String]) -> JSONValue { .array(texts.map(JSONValue.string)) }
 
-    /// Returns the sound, the name of a file or `{critical, name, volume}`; `nil` where the request has none.
+    /// Returns the sound, the name of a file or `{critical, name, volume}`, or `nil` where the request has none.
     func sound() throws(RequestError) -> JSONValue? {
         guard case .object? = self.fields.members["sound"],
             let sound = try self.fields.fields("sound", known: Sound.object.known)

@@ -9,7 +9,7 @@ package struct BadgeChange: Hashable, Sendable {
     /// The number that is added to the count, within ``range``. It is negative if something was read on another device.
     package let increment: Int
 
-    /// Creates a change; `nil` for an increment outside ``range``.
+    /// Creates a change, or returns `nil` for an increment outside ``range``.
     package init?(increment: Int64) {
         guard Self.range.contains(increment) else { return nil }
         self.increment = Int(increment)

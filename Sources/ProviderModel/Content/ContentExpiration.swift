@@ -1,8 +1,7 @@
 import PushSupport
 import PushTypes
 
-/// The expiration of a request: a time (`expiration`), or a length of time from the start of sending to each recipient
-/// (`expiresIn`).
+/// The expiration of a request: a time (`expiration`), or a duration from the start of each sending (`expiresIn`).
 struct ContentExpiration: Hashable, Sendable {
     /// The maximum number of seconds of `expiresIn`: the push service stores nothing longer (reference 7.1).
     private static let maximumSeconds = Expiration.longestStorage.components.seconds
@@ -23,12 +22,12 @@ struct ContentExpiration: Hashable, Sendable {
 
     static let object = RequestObject(optional: [Self.absolute, Self.relative])
 
-    /// The expiration that is a time; ``Expiration/servicePolicy`` if ``seconds`` is set.
+    /// The expiration that is a time, or ``Expiration/servicePolicy`` if ``seconds`` is set.
     var expiration = Expiration.servicePolicy
-    /// The number of seconds from the start of sending to each recipient; `nil` if ``expiration`` applies.
+    /// The number of seconds from the start of sending to each recipient, or `nil` if ``expiration`` applies.
     var seconds: Int64?
 
-    /// Reads the expiration; the push service's default if the request names none.
+    /// Reads the expiration, or takes the push service's default if the request names none.
     /// - Throws: ``RequestError`` that names the member at fault, for example if both members are given.
     init(_ fields: JSONFields) throws(RequestError) {
         self.seconds = try fields.value(Self.relative)

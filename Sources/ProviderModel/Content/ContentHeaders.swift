@@ -25,7 +25,7 @@ struct ContentHeaders {
 
     /// The content with the values of its headers. Its payload is still empty.
     let content: NotificationContent
-    /// `true` if the push updates a Wallet pass: its payload is empty.
+    /// A Boolean value that indicates whether the push updates a Wallet pass, so that its payload is empty.
     let isWallet: Bool
     private(set) var warnings: [ContentWarning] = []
 
@@ -70,7 +70,7 @@ struct ContentHeaders {
         return type ?? (Self.wakesAppOnly(fields) ? .background : .alert)
     }
 
-    /// Returns `true` if the content wakes the app and shows nothing. Such a push is of the type background (reference
+    /// Returns whether the content wakes the app and shows nothing. Such a push has the type background (reference
     /// 1.6).
     private static func wakesAppOnly(_ fields: JSONFields) -> Bool {
         let shown: Set = ["alert", "badge", "sound"]

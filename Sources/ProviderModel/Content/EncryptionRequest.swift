@@ -12,8 +12,8 @@ enum EncryptionRequest {
 
     static let object = RequestObject(optional: [Self.encrypted, Self.placeholderMember])
 
-    /// Reads the alert that Apple sees in place of encrypted content, as JSON text; `nil` if the request does not
-    /// encrypt its content.
+    /// Reads the alert that Apple sees in place of encrypted content, as JSON text, or returns `nil` if the request
+    /// does not encrypt its content.
     /// - Throws: ``RequestError`` that names the member at fault.
     static func placeholder(_ fields: JSONFields, _ pushType: PushType) throws(RequestError) -> Data? {
         let wanted = try fields.value(Self.placeholderMember)
@@ -44,8 +44,7 @@ enum EncryptionRequest {
         return text
     }
 
-    /// Returns a warning for `content-available`, which the system cannot see in encrypted content; `nil` if it is not
-    /// set.
+    /// Returns a warning for `content-available`, which is hidden in encrypted content, or `nil` if it is not set.
     static func warning(_ payload: [String: JSONValue]) -> ContentWarning? {
         guard case .object(let aps)? = payload["aps"], aps["content-available"] == .integer(1) else { return nil }
         let message = "content-available is encrypted too, so that it does not wake the app: its extension runs instead"

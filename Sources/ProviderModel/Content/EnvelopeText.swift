@@ -1,8 +1,7 @@
 package import Foundation
 import PushSupport
 
-/// The payload that Apple sees in place of encrypted content: a placeholder alert, and the JSON text around the
-/// ciphertext.
+/// The payload that Apple sees in place of encrypted content: a placeholder alert, and JSON around the ciphertext.
 package struct EnvelopeText: Sendable {
     /// The error of a stored placeholder that cannot be decoded.
     package struct Damage: Error, Hashable {}
@@ -20,8 +19,8 @@ package struct EnvelopeText: Sendable {
     /// The number of bytes that encryption adds: the encapsulated key and the tag.
     private static let overhead = 32 + 16
 
-    /// Creates the text for a notification; `nil` for content that is not encrypted.
-    /// - Throws: ``Damage``.
+    /// Creates the text for a notification, or returns `nil` for content that is not encrypted.
+    /// - Throws: ``Damage`` if the stored placeholder cannot be decoded.
     package init?(_ content: NotificationContent, notification: UUID) throws(Damage) {
         guard let placeholder = content.placeholder else { return nil }
         guard case .object(let alert)? = try? JSONValue(parsing: placeholder),
@@ -45,8 +44,7 @@ package struct EnvelopeText: Sendable {
     /// Returns the length of the ciphertext of a payload of `length` bytes, in base64.
     package static func sealedLength(ofPayload length: Int) -> Int { (length + self.overhead + 2) / 3 * 4 }
 
-    /// Returns the size of the payload that Apple gets, in bytes, for a payload of `count` bytes and a key with a name
-    /// of maximum length.
+    /// Returns the size in bytes of the payload that Apple gets for one of `count` bytes and the longest key name.
     package func size(ofPayload count: Int) -> Int {
         self.opening.count + InstallationPublicKey.maximumID + Self.middle.count
             + Self.sealedLength(ofPayload: count) + Self.closing.count

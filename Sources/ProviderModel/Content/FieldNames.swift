@@ -2,15 +2,15 @@ import PushSupport
 
 /// Maps members of the payload to the members of the request that they came from, so that an error can name them.
 struct FieldNames {
-    /// `true` if the request gives the whole payload in its member `payload`.
+    /// A Boolean value that indicates whether the request gives the whole payload in its member `payload`.
     let isRaw: Bool
-    /// The locale as the caller wrote it; `nil` for the default payload.
+    /// The locale as the caller wrote it, or `nil` for the default payload.
     let locale: String?
-    /// `true` if the payload comes from the member `web` of the request.
+    /// A Boolean value that indicates whether the payload comes from the member `web` of the request.
     var isWeb = false
 
-    /// Returns the path of the member of the request.
-    /// - Parameter path: The path from the root of the payload; an index of an array is written `[3]`.
+    /// Returns the path of the member of the request from which a member of the payload came.
+    /// - Parameter path: The path from the root of the payload, with indices of arrays written as `[3]`.
     func name(_ path: [String]) -> String {
         let start = self.locale.map { ["localizations", $0] } ?? []
         if self.isWeb { return Self.joined(start + [WebContent.member] + path) }

@@ -1,8 +1,7 @@
 import PushSupport
 import PushTypes
 
-/// Builds the members of `aps` for a Live Activity from the request's `liveActivity` (reference 3.4). Timestamps are in
-/// UNIX seconds.
+/// Builds `aps` for a Live Activity from the request's `liveActivity` (reference 3.4). Timestamps are in UNIX seconds.
 struct LiveActivityBuilder {
     private static let event = Member.text("event", maximum: 16, as: .choice(["start", "update", "end"]))
     private static let times = ["timestamp", "stale-date", "dismissal-date"].map { key in
@@ -25,10 +24,10 @@ struct LiveActivityBuilder {
     )
 
     let fields: JSONFields
-    /// The default timestamp of the activity's state; `nil` if the request must name the timestamp.
+    /// The default timestamp of the activity's state, or `nil` if the request must name the timestamp.
     let now: Timestamp?
 
-    /// Returns the members of `aps`; an empty object if the request has no `liveActivity`.
+    /// Returns the members of `aps`, or an empty object if the request has no `liveActivity`.
     func members() throws(RequestError) -> [String: JSONValue] {
         guard let activity = try self.fields.value(Self.member) else { return [:] }
         var aps: [String: JSONValue] = [:]

@@ -8,7 +8,6 @@ import PushTypes
 struct LocalizationBuilder {
     /// The complete payload for the devices of one locale.
     struct Localization {
-        /// The locale as the caller wrote it.
         var key: String
         var tag: LocaleTag
         var payload: [String: JSONValue]

@@ -4,11 +4,10 @@ import PushTypes
 extension NotificationContent {
     /// The maximum size of a payload before variables are filled in, in bytes. Larger payloads are rejected.
     ///
-    /// It keeps a request small in memory: each localization is a copy of the default payload, so that a megabyte could
-    /// become a hundred.
+    /// It keeps requests small in memory, where each localization copies the default payload, up to a hundred times.
     fileprivate static let maximumText = 32 * 1024
 
-    /// Returns the minimum size of each variant as it is sent, in bytes.
+    /// Returns the minimum size in bytes of the payload for each locale, and of the default payload for `nil`.
     /// - Throws: ``PayloadTemplate/Damage`` for content that cannot be read again.
     static func sizes(_ content: NotificationContent) throws -> [(locale: String?, size: Int)] {
         var lengths: [(locale: String?, length: Int)] = [(nil, content.payload.count)]
@@ -21,8 +20,7 @@ extension NotificationContent {
         }
     }
 
-    /// Checks that the minimum size of each payload is within the limit. The values of variables are checked when the
-    /// payload is rendered.
+    /// Checks that the minimum size of each payload is within the limit. Values of variables are checked at rendering.
     static func checkSizes(
         _ variants: [Variant],
         _ localizations: [LocalizationBuilder.Localization],

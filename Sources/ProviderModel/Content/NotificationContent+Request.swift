@@ -10,7 +10,7 @@ extension NotificationContent {
         [PayloadBuilder.payloadMember, LocalizationBuilder.member, Self.templateMember, ReceiptSetting.member]
     )
 
-    /// The member `template` as a boolean: `true` if the content has variables. The member may be a
+    /// The member `template` as a Boolean, which is `true` if the content has variables. The member may be a
     /// ``TemplateReference`` instead.
     private static let templateMember = RequestMember<Bool>(
         TemplateReference.member,
@@ -26,9 +26,9 @@ extension NotificationContent {
     ///
     /// - Parameters:
     ///   - bundleID: The bundle id of the app, from which the topic is made unless the request names one.
-    ///   - now: The default timestamp of a Live Activity's state; `nil` if the request must name the timestamp.
+    ///   - now: The default timestamp of a Live Activity's state, or `nil` if the request must name the timestamp.
     ///   - receipts: The app's level of receipts, which applies if the request names none.
-    ///   - isBroadcast: `true` for a broadcast, which is sent to a channel and not to tokens.
+    ///   - isBroadcast: Whether the content is for a broadcast, which is sent to a channel and not to tokens.
     /// - Returns: The content, and warnings about members that are allowed, but probably a mistake.
     /// - Throws: ``RequestError`` that names the member at fault.
     package static func read(
@@ -107,8 +107,7 @@ extension NotificationContent {
         }
     }
 
-    /// Checks the default payload and every localization. A localization does not repeat the warnings of the default
-    /// payload.
+    /// Checks the default payload and every localization. The warnings of a localization do not repeat the default's.
     private static func lint(
         _ variants: [Variant],
         _ headers: ContentHeaders,

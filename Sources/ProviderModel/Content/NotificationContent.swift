@@ -6,20 +6,19 @@ import PushWire
 package struct NotificationContent: Hashable, Sendable {
     package var topic: Topic
     package var pushType: PushType
-    /// The kind of the recipients' tokens; `nil` for any kind, in a notification that a version without kinds accepted.
+    /// The kind of the recipients' tokens, or `nil` for any kind if a version without kinds accepted the notification.
     package var tokenKind: DeviceTokenKind?
     package var priority: Priority
-    /// The expiration for all recipients; ``Expiration/servicePolicy`` if ``expiresIn`` is set.
+    /// The expiration for all recipients, or ``Expiration/servicePolicy`` if ``expiresIn`` is set.
     package var expiration: Expiration
-    /// The number of seconds from the start of sending to a recipient until the expiration of its push; `nil` if
-    /// ``expiration`` applies.
+    /// The number of seconds from the start of each sending to its expiration, or `nil` if ``expiration`` applies.
     package var expiresIn: Int64?
     package var collapseID: String?
-    /// The payload in JSON; for a template, the text from which the payload of each recipient is rendered.
+    /// The payload in JSON or, for a template, the text from which the payload of each recipient is rendered.
     package var payload: Data
-    /// `true` if the payload depends on the recipient: by variables, localizations, or the user's badge count.
+    /// A Boolean value that indicates whether variables, localizations or badge counts make payloads differ.
     package var isTemplate: Bool
-    /// The alert that Apple sees in place of encrypted content, as JSON text; `nil` if the content is not encrypted.
+    /// The alert that Apple sees in place of encrypted content, as JSON text, or `nil` if the content is not encrypted.
     package var placeholder: Data?
     /// The level of detail of receipts that are reported and kept. Each payload names it, unless it is `none`.
     package var receipts: ReceiptLevel = .none
@@ -39,7 +38,7 @@ package struct NotificationContent: Hashable, Sendable {
         (self.collapseID, self.payload, self.isTemplate) = (collapseID, payload, isTemplate)
     }
 
-    /// `true` for a notification to browsers.
+    /// A Boolean value that indicates whether the notification is for browsers.
     package var isWeb: Bool { self.tokenKind == .web }
 
     /// The maximum size of the payload, in bytes.

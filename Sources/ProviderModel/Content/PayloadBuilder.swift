@@ -48,7 +48,6 @@ struct PayloadBuilder {
     /// The member for a raw payload, and the member for the app's data beside `aps`.
     static let (payloadMember, dataMember) = (Members.payload, Members.data)
     static let relevanceScoreMember = Members.relevanceScore
-    /// The members that a payload is built from.
     static let object = RequestObject(
         optional: Members.texts,
         Members.flags,
@@ -61,7 +60,7 @@ struct PayloadBuilder {
 
     let fields: JSONFields
     let pushType: PushType
-    /// The default timestamp of a Live Activity's state; `nil` if the request must name the timestamp.
+    /// The default timestamp of a Live Activity's state, or `nil` if the request must name the timestamp.
     let now: Timestamp?
 
     var isRaw: Bool { self.fields.members["payload"] != nil }
@@ -88,7 +87,7 @@ struct PayloadBuilder {
         return try self.built()
     }
 
-    /// Returns the increment of the user's badge count; `nil` where the member `badge` is a number or absent.
+    /// Returns the increment of the user's badge count, or `nil` where the member `badge` is a number or absent.
     func badgeChange() throws(RequestError) -> BadgeChange? {
         switch self.fields.members["badge"] {
         case .object:

@@ -7,7 +7,6 @@ import PushTypes
 struct PayloadLint {
     let pushType: PushType
     let priority: Priority
-    /// `true` if the push updates a Wallet pass.
     let isWallet: Bool
     let names: FieldNames
     private(set) var warnings: [ContentWarning] = []
@@ -31,8 +30,7 @@ struct PayloadLint {
         }
     }
 
-    /// The members that belong inside `aps`. A member of these beside `aps` causes a warning, because the app hardly
-    /// expects it there.
+    /// The members that belong inside `aps`. A warning names those beside it, where no app expects them.
     private static let onlyInside: Set<String> = [
         "alert", "badge", "sound", "content-available", "mutable-content", "interruption-level", "thread-id",
     ]

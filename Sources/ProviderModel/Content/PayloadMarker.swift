@@ -12,8 +12,8 @@ package struct PayloadMarker: Sendable {
     /// The member with its name, as JSON text.
     package let text: String
 
-    /// Creates the member for a notification; `nil` if its payload has no such member, and for encrypted content, where
-    /// the ``EnvelopeText`` has the member.
+    /// Creates the member for a notification, or returns `nil` if its payload has no such member and for encrypted
+    /// content, where the ``EnvelopeText`` has the member.
     package init?(_ content: NotificationContent, notification: UUID) {
         guard content.receipts != .none, content.placeholder == nil else { return nil }
         self.text = #""\#(Self.name)":{"id":"\#(notification.uuidString)","receipts":"\#(content.receipts.word)"}"#
@@ -31,7 +31,7 @@ package struct PayloadMarker: Sendable {
     /// Returns the length of the text of an object of `length` bytes with the member.
     func length(ofMarked length: Int) -> Int { length + self.text.utf8.count + (length > 2 ? 1 : 0) }
 
-    /// Returns `true` if the app gets the payload of the push. Otherwise it can send no receipts.
+    /// Returns whether the app gets the payload of the push. Otherwise it can send no receipts.
     static func isPossible(_ pushType: PushType, isWallet: Bool) -> Bool {
         switch pushType {
         case .alert: !isWallet

@@ -1,8 +1,7 @@
 package import Foundation
 package import PushSupport
 
-/// The payload of a notification before it is rendered: the default payload, its localizations, and the rules that fill
-/// them in for each device.
+/// The payload of a notification before it is rendered: the default, its localizations, and the rules for each device.
 ///
 /// It is stored as `{"badge":{"increment":1},"localizations":{"de":{…}},"payload":{…},"variables":true,"version":1}`.
 /// If the payload does not depend on the device, only the payload is stored.
@@ -20,12 +19,12 @@ package struct PayloadTemplate: Hashable {
     package var payload: [String: JSONValue]
     /// The whole payloads of the localizations, by ``LocaleTag/name``.
     package var localizations: [String: [String: JSONValue]] = [:]
-    /// `true` if `{{…}}` in strings is a variable.
+    /// A Boolean value that indicates whether `{{…}}` in strings is a variable.
     package var hasVariables = false
-    /// The change of the user's badge count, from which `aps.badge` is filled in for each device; `nil` for none.
+    /// The change of the user's badge count, from which `aps.badge` is filled in for each device, or `nil` for none.
     package var badge: BadgeChange?
 
-    /// `true` if the payload depends on the device.
+    /// A Boolean value that indicates whether the payload depends on the device.
     var isTemplate: Bool { self.hasVariables || !self.localizations.isEmpty || self.badge != nil }
 
     /// The text in which the template is stored. Equal templates have equal texts.
@@ -44,7 +43,7 @@ package struct PayloadTemplate: Hashable {
 
     init(payload: [String: JSONValue]) { self.payload = payload }
 
-    /// Decodes the stored text of a template.
+    /// Decodes the stored text of a template, or throws ``Damage``.
     package init(stored text: Data) throws(Damage) {
         guard case .object(let members)? = try? JSONValue(parsing: text), members["version"] == .integer(Self.version),
             case .object(let payload)? = members["payload"]

@@ -6,7 +6,7 @@ struct ReceiptSetting {
     static let member = Member.receiptPrivacy("receipts")
         .described("The receipt level that apps may report at most. Default the app's.")
 
-    /// The level that the request names; `nil` if it names none.
+    /// The level that the request names, or `nil` if it names none.
     private let wanted: ReceiptLevel?
     let privacy: ReceiptLevel
 
@@ -23,8 +23,8 @@ struct ReceiptSetting {
         self.privacy = isPossible ? self.wanted ?? standard : .none
     }
 
-    /// Returns the level of receipts. It is none, with a warning, if the payloads have no room for the member `martlet`
-    /// and the request names no level.
+    /// Returns the level of receipts. It is `none`, with a warning, if the payloads have no room for the member
+    /// `martlet` and the request names no level.
     func level(
         _ variants: [NotificationContent.Variant],
         _ plain: NotificationContent,
@@ -51,7 +51,7 @@ struct ReceiptSetting {
     }
 
     /// Returns the warning for a payload that exceeds `limit` bytes with the member `martlet`, so that the notification
-    /// is sent without receipts; `nil` if the app's setting wants none, or the request names a level itself.
+    /// is sent without receipts, or `nil` if the app's setting wants none, or the request names a level itself.
     private func warning(limit: Int) -> ContentWarning? {
         guard self.wanted == nil, self.privacy != .none else { return nil }
         let message = "it is sent without the app's receipts: with the member martlet it would exceed \(limit) bytes"

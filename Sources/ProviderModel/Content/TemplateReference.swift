@@ -1,8 +1,8 @@
 package import PushSupport
 
-/// The member `template` of a request as an object: it names the template that provides the content.
+/// The member `template` of a request as an object that names the template with the content.
 ///
-/// As a boolean, the member says whether the content of the request has variables (``TemplateValidator``).
+/// As a Boolean, the member says whether the content of the request has variables (``TemplateValidator``).
 package struct TemplateReference: Hashable, Sendable {
     package static let member = "template"
 
@@ -16,11 +16,11 @@ package struct TemplateReference: Hashable, Sendable {
     ) { $0.requiringOne(of: "id", "name") }
 
     package let item: LibraryItemName
-    /// The version of the template; `nil` for the newest one.
+    /// The version of the template, or `nil` for the newest one.
     package let version: Int64?
     let variables: TemplateVariables
 
-    /// Reads the member; `nil` where it is absent or a boolean.
+    /// Reads the member, or returns `nil` where it is absent or a Boolean.
     /// - Throws: ``RequestError`` that names the member at fault.
     package init?(_ fields: JSONFields) throws(RequestError) {
         guard case .object? = fields.members[Self.member],

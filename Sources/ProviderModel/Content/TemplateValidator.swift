@@ -2,9 +2,9 @@ import PushSupport
 
 /// Checks the variables in all texts of a payload before the notification is accepted.
 struct TemplateValidator {
-    /// The member with the first text that has `{{`; `nil` if there is none.
+    /// The member with the first text that has `{{`, or `nil` if there is none.
     private(set) var firstMark: String?
-    /// `true` if `{{name}}` in the texts is a variable; `false` if it is literal.
+    /// A Boolean value that indicates whether `{{name}}` in the texts is a variable, and not literal.
     let hasVariables: Bool
     private var variables: Set<BytewiseString> = []
     /// The variables that have no default in one of the texts.

@@ -1,7 +1,6 @@
 import PushSupport
 
-/// The content of a notification for browsers: the member `web` of a request. The page's service worker gets it
-/// unchanged.
+/// The content of a notification for browsers: the member `web` of a request. Service workers get it unchanged.
 enum WebContent {
     static let member = "web"
     static let contentMember = Member.openObject(
@@ -10,7 +9,7 @@ enum WebContent {
             .described("The whole content for browsers, which their service worker gets as it is.")
     )
 
-    /// Returns `true` for a request whose notification goes to browsers.
+    /// Returns whether the notification of a request goes to browsers.
     static func isWanted(_ fields: JSONFields) -> Bool { fields.members[Self.member] != nil }
 
     /// Reads the payload.
@@ -29,8 +28,7 @@ enum WebContent {
         return payload
     }
 
-    /// Merges the payload of a localization into the default one. A member that is `null` in the localization is
-    /// removed.
+    /// Merges the payload of a localization into the default one. A member that is `null` there is removed.
     static func localized(
         _ fields: JSONFields,
         over base: [String: JSONValue]
@@ -39,7 +37,7 @@ enum WebContent {
         return base.merging(own) { $1 }.filter { $0.value != .null }
     }
 
-    /// Returns a warning for a payload without a title, as it shows nothing; `nil` for one with a title.
+    /// Returns a warning for a payload without a title, which shows nothing, or `nil` for one with a title.
     static func warning(_ payload: [String: JSONValue], at field: String) -> ContentWarning? {
         // A declarative message has its title in the member `notification`.
         let titles = [payload["title"], payload["notification"]?["title"]].compactMap { $0?.stringValue }

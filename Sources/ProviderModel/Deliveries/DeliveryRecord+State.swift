@@ -8,14 +8,12 @@ extension DeliveryRecord {
         case accepted = 1
         /// The final state of a recipient whose push the push service rejected.
         case rejected = 2
-        /// The final state of a recipient whose push could not be sent in time or within the allowed number of
-        /// attempts.
+        /// The final state of a recipient whose push could not be sent in time or in the allowed attempts.
         case failed = 3
         /// The final state of a recipient to which nothing was sent, for example because the device was removed, or its
         /// token got the notification through another registration.
         case skipped = 4
-        /// The final state of a recipient whose push was sent, and its response lost. It may have arrived, so it is not
-        /// sent again.
+        /// The final state of a recipient whose push may have arrived, because only its response was lost.
         case unknown = 5
 
         /// The name of the state in the API.
@@ -34,7 +32,7 @@ extension DeliveryRecord {
 
 extension DeliveryRecord.State {
     /// Returns the final state of a recipient whose last attempt ended in this state.
-    /// - Parameter mayHaveArrived: `true` if the response to an earlier attempt was lost. Then ``failed`` and
+    /// - Parameter mayHaveArrived: Whether the response to an earlier attempt was lost. If so, ``failed`` and
     ///   ``skipped`` become ``unknown``.
     package func ending(mayHaveArrived: Bool) -> Self {
         guard mayHaveArrived else { return self }
@@ -45,8 +43,7 @@ extension DeliveryRecord.State {
     }
 }
 
-/// The cause for which no attempt, or no further attempt, is made for a recipient. The raw value becomes the delivery's
-/// reason.
+/// The cause for which no further attempt is made for a recipient. The raw value becomes the delivery's reason.
 package enum EndingCause: String, Hashable, Sendable {
     case deviceRemoved = "the device was removed before it could be sent"
     case unreadable = "what is stored of its device cannot be read"

@@ -14,20 +14,19 @@ package struct DeliveryRecord: Hashable, Sendable {
     package var notification: UUID
     /// The position of the notification in the list of all notifications.
     package var position: NotificationCursor
-    /// The recipient, unique within the notification: a device's id, or a number below zero for a token that the
-    /// request named.
+    /// The id of the recipient in the notification: that of a device, or a negative number for a named token.
     package var recipient: Int64
-    /// The id of the recipient's device; `nil` if the token is not registered.
+    /// The id of the recipient's device, or `nil` if the token is not registered.
     package var device: Int64?
-    /// The token; `nil` once the device has been removed.
+    /// The token, or `nil` once the device has been removed.
     package var token: DeviceToken?
     package var environment: PushEnvironment?
     package var state: State
-    /// The reason for the state, given by the push service or the provider; `nil` for none.
+    /// The reason for the state, given by the push service or the provider, or `nil` if there is none.
     package var reason: String?
     package var attempts: Int
     package var at: Timestamp
-    /// The receipts of the recipient, earliest first; empty where only counts are kept.
+    /// The receipts of the recipient, earliest first. The list is empty where only counts are kept.
     package var receipts: [ReceiptRecord] = []
 
     package init(

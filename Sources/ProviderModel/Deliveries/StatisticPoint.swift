@@ -12,8 +12,7 @@ package enum StatisticStep: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The longer step to whose counters those of this step are added after their ``retention``; `nil` for the longest
-    /// step.
+    /// The longer step to which counters are added after their ``retention``, or `nil` for the longest step.
     package var next: StatisticStep? {
         switch self {
         case .minute: .hour
@@ -46,7 +45,7 @@ package struct StatisticPoint: Hashable, Sendable {
     package var accepted = 0, rejected = 0, failed = 0, skipped = 0, unknown = 0
     /// The number of installations that opened a notification, counted once per notification.
     package var opened = 0
-    /// The numbers of pushes by the time until their response, see ``LatencyHistogram/bounds``.
+    /// The numbers of pushes by the time until their response (``LatencyHistogram/bounds``).
     package var latency = LatencyHistogram()
 
     package init(at: Timestamp) { self.at = at }

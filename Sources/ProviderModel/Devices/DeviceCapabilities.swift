@@ -9,7 +9,7 @@ package struct DeviceCapabilities: OptionSet, Hashable, Sendable {
     package static let sound = DeviceCapabilities(rawValue: 2)
     package static let alert = DeviceCapabilities(rawValue: 4)
     package static let newsstand = DeviceCapabilities(rawValue: 8)
-    /// The app can be woken in the background by a push. The publisher's registration has no such bit.
+    /// The capability that a push can wake the app in the background. The publisher's registration has no such bit.
     package static let background = DeviceCapabilities(rawValue: 16)
 }
 

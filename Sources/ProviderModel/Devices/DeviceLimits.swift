@@ -4,8 +4,7 @@ package import PushSupport
 package enum DeviceLimits {
     /// The maximum number of attributes of a device. A registration that would exceed it is rejected.
     package static let attributes = 100
-    /// The maximum size of a device's attributes with their names, in bytes of JSON text. A larger registration is
-    /// rejected.
+    /// The maximum size of a device's attributes, in bytes of JSON text. A larger registration is rejected.
     package static let attributeBytes = 16 * 1024
     /// The maximum number of tags of a device. A registration with more is rejected.
     package static let tags = 100
@@ -15,11 +14,10 @@ package enum DeviceLimits {
     /// reported, so a further token replaces the oldest.
     package static let activities = 32
 
-    /// Returns the limit on attributes that a device's registration would exceed; `nil` for none.
+    /// Returns the limit on attributes that a device's registration would exceed, or `nil` for none.
     /// - Parameters:
     ///   - after: The attributes that the device would have, whose JSON text is `text`.
-    ///   - before: The size of the stored attributes; `nil` for a new device. It may exceed a limit, but not grow
-    ///     further.
+    ///   - before: The size of the stored attributes, or `nil` for a new device. It may exceed a limit, but not grow.
     package static func excess(
         attributes after: [String: JSONValue],
         _ text: String,
@@ -36,7 +34,7 @@ package enum DeviceLimits {
         return nil
     }
 
-    /// Returns the limit that a device's new tags exceed; `nil` for none.
+    /// Returns the limit that a device's new tags exceed, or `nil` for none.
     package static func excess(tags: Set<BytewiseString>) -> ExceededDeviceLimit? {
         if tags.count > Self.tags {
             return ExceededDeviceLimit(field: "tags", code: "too_many", limit: "\(Self.tags) tags")

@@ -10,13 +10,12 @@ package struct DeviceRecord: Hashable, Sendable {
     package var environment: PushEnvironment
     package var token: DeviceToken
     package var kind: DeviceTokenKind = .alert
-    /// The app's id of the Live Activity to which the token belongs; `nil` for other kinds.
+    /// The app's id of the Live Activity to which the token belongs, or `nil` for other kinds.
     package var activity: String?
     package var profile: DeviceProfile
-    /// `false` once the push service has called the token invalid. The device then receives nothing until it registers
-    /// again, or an operator reactivates it.
+    /// A Boolean value that indicates whether the push service still accepts the token, as far as is known. A device
+    /// that is not active receives nothing until it registers again, or an operator reactivates it.
     package var isActive: Bool
-    /// The time of the first registration.
     package var createdAt: Timestamp
     /// The time of the latest registration. A response 410 with an earlier time does not count (reference 7.7).
     package var registeredAt: Timestamp
@@ -45,8 +44,8 @@ package struct DeviceRecord: Hashable, Sendable {
 /// The properties of a device besides its token, which the devices of an installation share.
 package struct DeviceProfile: Hashable, Sendable {
     package var user, locale, timeZone, appVersion: String?
-    /// The id of the installation, chosen by the app; `nil` for none. With it a changed token replaces the old one of
-    /// its kind, and the tokens of all kinds share the profile.
+    /// The id of the installation, chosen by the app, or `nil` for none. With an id, a changed token replaces the old
+    /// one of its kind, and the tokens of all kinds share the profile.
     package var installation: String?
     /// The notification types that the user allows and the app supports.
     package var capabilities: DeviceCapabilities = []
@@ -54,7 +53,7 @@ package struct DeviceProfile: Hashable, Sendable {
     /// The attributes: texts, numbers and Booleans.
     package var attributes: [String: JSONValue] = [:]
     package var preferences = Preferences()
-    /// The key to which content is encrypted: the newest one that the installation has registered; `nil` for none.
+    /// The key to which content is encrypted: the newest one that the installation has registered, or `nil` for none.
     package var encryptionKey: InstallationPublicKey?
 
     package init(
@@ -78,9 +77,9 @@ package struct DeviceProfile: Hashable, Sendable {
 /// A period in which a device belonged to a user.
 package struct UserPeriod: Hashable, Sendable {
     package var device: Int64
-    /// The beginning, which is the end of the period before; `nil` for a device that had no other user before.
+    /// The beginning, which is the end of the period before, or `nil` for a device that had no other user before.
     package var since: Timestamp?
-    /// The end of the period; `nil` while the device belongs to the user.
+    /// The end of the period, or `nil` while the device belongs to the user.
     package var until: Timestamp?
 
     package init(device: Int64, since: Timestamp? = nil, until: Timestamp? = nil) {

@@ -5,24 +5,24 @@ package import PushTypes
 package struct DeviceRegistration: Hashable, Sendable {
     package var environment: PushEnvironment
     package var token: DeviceToken
-    /// The kind of the token; `nil` for the kind that is stored, or alert for a new token.
+    /// The kind of the token, or `nil` for the stored kind, which is alert for a new token.
     package var kind: DeviceTokenKind?
-    /// The app's id of the Live Activity to which the token belongs; `nil` for other kinds.
+    /// The app's id of the Live Activity to which the token belongs, or `nil` for other kinds.
     package var activity: String?
     package var user, locale, timeZone, appVersion: Update<String>?
     package var installation: String?
     package var capabilities: DeviceCapabilities?
-    /// The tags that replace all earlier ones, or those that match ``ownTags``; `nil` to keep the tags.
+    /// The tags that replace all earlier ones, or those that match ``ownTags``, or `nil` to keep the tags.
     package var tags: Set<BytewiseString>?
     /// The attributes to set or remove. Other attributes are kept.
     package var attributes: [String: Update<JSONValue>] = [:]
     package var preferences: Update<Preferences>?
     package var encryptionKey: Update<InstallationPublicKey>?
-    /// The browser's subscription of a token of the kind web; `nil` for other kinds.
+    /// The browser's subscription of a token of the kind web, or `nil` for other kinds.
     package var subscription: SubscriptionRegistration?
-    /// The patterns of the tags that ``tags`` replaces; `nil` for all tags. Other tags of the device are kept.
+    /// The patterns of the tags that ``tags`` replaces, or `nil` for all tags. Other tags of the device are kept.
     package var ownTags: NamePatterns?
-    /// The patterns of the attributes that are removed before ``attributes`` are set; `nil` for none.
+    /// The patterns of the attributes that are removed before ``attributes`` are set, or `nil` for none.
     package var clearedAttributes: NamePatterns?
 
     package init(environment: PushEnvironment, token: DeviceToken) {
@@ -41,13 +41,12 @@ package struct RegistrationResult: Hashable, Sendable {
         case rejected(ExceededDeviceLimit)
     }
 
-    /// The device's id; 0 for a new device whose registration was rejected.
+    /// The device's id, or 0 for a new device whose registration was rejected.
     package var device: Int64
     package var kind: Kind
     /// The ids of the other devices of the same installation, to which the registered profile was copied.
     package var siblings: [Int64] = []
-    /// The ids of the installation's devices that lost their user or got other preferences. Copies of them in memory
-    /// are out of date.
+    /// The ids of the installation's devices that lost their user or got other preferences, so that caches are stale.
     package var outdated: [Int64] = []
 
     package init(device: Int64, kind: Kind, siblings: [Int64] = [], outdated: [Int64] = []) {

@@ -122,8 +122,7 @@ package enum DeviceRequest {
         return try fields.required(Members.token)
     }
 
-    /// Reads the registration that an installation makes itself. It may set only the tags and attributes that its app
-    /// allows.
+    /// Reads the registration that an installation makes itself, with only the tags and attributes that its app allows.
     /// - Throws: ``RequestError`` that names the member at fault, or the app's setting.
     package static func ownRegistration(_ fields: JSONFields, app: AppRecord) throws(RequestError) -> DeviceRegistration
     {

@@ -1,6 +1,6 @@
 package import PushTypes
 
-/// The conditions on the devices of a list. A device must meet all of them; `nil` accepts any value.
+/// The conditions on the devices of a list. A device must meet all of them, where `nil` accepts any value.
 package struct DeviceSearch: Hashable, Sendable {
     /// A state to which a list of devices can be limited.
     package enum State: String, Hashable, Sendable, CaseIterable {
@@ -14,7 +14,7 @@ package struct DeviceSearch: Hashable, Sendable {
     package static let minimumPrefix = 2
 
     package var app: Int64
-    /// The first bytes of the devices' tokens; `nil` for any.
+    /// The first bytes of the devices' tokens, or `nil` for any.
     package var tokenPrefix: [UInt8]?
     package var user: String?
     package var installation: String?

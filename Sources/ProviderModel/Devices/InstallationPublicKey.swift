@@ -16,7 +16,7 @@ package struct InstallationPublicKey: Hashable, Sendable {
 
     package init(id: String, bytes: [UInt8]) { (self.id, self.bytes) = (id, bytes) }
 
-    /// Returns `true` for a public key that an installation may register.
+    /// Returns whether an installation may register a public key.
     ///
     /// Keys of another length are refused, and so are points of small order, whose shared secret is publicly known (RFC
     /// 9180 section 7.1.4). swift-crypto leaves the latter check to its users.

@@ -15,8 +15,8 @@ package struct Preferences: Hashable, Sendable {
         (self.optOuts, self.quietHours) = (optOuts, quietHours)
     }
 
-    /// Returns `true` if a text can be the name of a consent category. The stored form separates categories by line
-    /// ends, so a name has none.
+    /// Returns whether a text can be the name of a consent category. It must not contain line ends, which separate
+    /// stored names.
     package static func isCategory(_ text: String) -> Bool {
         (1...Self.maximumCategory).contains(text.utf8.count) && text.unicodeScalars.allSatisfy { $0.value >= 0x20 }
     }

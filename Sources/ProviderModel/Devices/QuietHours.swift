@@ -5,20 +5,19 @@ package struct QuietHours: Hashable, Sendable {
     /// The beginning and the exclusive end of the quiet hours.
     package let from, to: LocalTime
 
-    /// Creates quiet hours; `nil` if their length is zero.
+    /// Creates quiet hours, or returns `nil` if their length is zero.
     package init?(from: LocalTime, to: LocalTime) {
         guard from != to else { return nil }
         (self.from, self.to) = (from, to)
     }
 
-    /// Returns `true` if a time of day is quiet.
     package func contains(_ time: LocalTime) -> Bool {
         self.from < self.to ? time >= self.from && time < self.to : time >= self.from || time < self.to
     }
 }
 
 extension QuietHours {
-    /// Reads the form that ``stored`` writes; `nil` for any other text.
+    /// Reads the form that ``stored`` writes, or returns `nil` for any other text.
     package init?(stored text: String) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 2, let from = LocalTime(String(parts[0])), let to = LocalTime(String(parts[1]))

@@ -32,7 +32,7 @@ enum SubscriptionRequest {
         Base64URL.decode(text).flatMap { $0.count == WebPushKeys.publicLength ? Array($0) : nil }
     }
 
-    /// Returns the subscription of a registration; `nil` for a token of another kind.
+    /// Returns the subscription of a registration, or `nil` for a token of another kind.
     /// - Throws: ``RequestError`` that names the member at fault.
     static func read(_ fields: JSONFields) throws(RequestError) -> SubscriptionRegistration? {
         let isWeb = try fields.value(DeviceRequest.Members.kind) == .web

@@ -8,11 +8,10 @@ package enum TokenState: Hashable, Sendable {
     /// The state of a token to which the push service accepted the newest push that has a final state.
     case reached
     /// The state of a token that the push service calls invalid for good.
-    /// - Parameter at: The time of the response that said so; `nil` for the token of an inactive device.
+    /// - Parameter at: The time of the response that said so, or `nil` for the token of an inactive device.
     case invalid(at: Timestamp?)
 
-    /// Returns `true` if the token became invalid at `since` or later, or at an unknown time. `since` is when the
-    /// caller got it.
+    /// Returns whether the token became invalid at `since`, when the caller got it, or later, or at an unknown time.
     package func isInvalid(since: Timestamp) -> Bool {
         guard case .invalid(let at) = self else { return false }
         return at.map { $0 >= since } ?? true
@@ -26,27 +25,27 @@ package enum TokenState: Hashable, Sendable {
 package struct TokenStateChange: Hashable, Sendable {
     /// The kind of a change to a token's state.
     package enum Kind: Hashable, Sendable {
-        /// The suspicion that the device's token is invalid is cleared, because a push to the token was accepted.
+        /// A change that clears the suspicion that the token is invalid, because a push to the token was accepted.
         case confirmed
-        /// The device becomes inactive, unless it registered at the time `since` or later (reference 7.7).
+        /// A change that makes the device inactive, unless it registered at the time `since` or later (reference 7.7).
         case deactivated(since: Timestamp)
-        /// The device stays active, and its suspicions are counted: the token, the environment or the topic is wrong,
-        /// and it is not proven which.
+        /// A change that only counts a suspicion and keeps the device active, because it is not proven whether the
+        /// token, the environment or the topic is wrong.
         case suspected
-        /// The device is not deactivated yet, because too many other devices would be as well. An operator decides.
-        /// `since` is the time from which the push service calls the token invalid.
+        /// A deactivation that waits for an operator's decision, because too many other devices would be deactivated as
+        /// well. `since` is the time from which the push service calls the token invalid.
         case withheld(since: Timestamp)
-        /// The device is assigned to this environment, because its token works there and not in the one of its
-        /// registration.
+        /// A change that assigns the device to this environment, because its token works there and not in the one of
+        /// its registration.
         case moved(to: PushEnvironment)
     }
 
     package var device: Int64
     package var kind: Kind
-    /// The reason that the push service gave; `nil` for none.
+    /// The reason that the push service gave, or `nil` for none.
     package var reason: String?
-    /// The token that was sent to or that a feedback list names. A device that has another token by now does not
-    /// change. `nil` if the time of the registration decides instead.
+    /// The token that was sent to or that a feedback list names, or `nil` if the time of the registration decides
+    /// instead. A device that has another token by now does not change.
     package var token: DeviceToken?
 
     package init(device: Int64, kind: Kind, reason: String? = nil, token: DeviceToken? = nil) {
@@ -63,13 +62,11 @@ package struct TokenEventRecord: Hashable, Sendable {
         /// The event of a token that another token of the installation has replaced.
         case replaced
         case deactivated
-        /// The event of a deactivation that was withheld because the circuit breaker was open. An operator decides
-        /// about it.
+        /// The event of a deactivation that the circuit breaker withheld, so that an operator decides about it.
         case withheld
         /// The event of an operator's decision about a withheld deactivation.
         case settled
-        /// The event of a device that stayed active because it registered after the time from which the push service
-        /// calls the token invalid.
+        /// The event of a device that stayed active because it registered after its token was called invalid.
         case keptAlive
         case suspected
         /// The event of a token that was moved to the other environment.
@@ -82,7 +79,7 @@ package struct TokenEventRecord: Hashable, Sendable {
     package var environment: PushEnvironment
     package var action: Action
     package var reason: String?
-    /// The notification whose push led to the change; `nil` if another event did, such as a registration.
+    /// The notification whose push led to the change, or `nil` if another event did, such as a registration.
     package var notification: UUID?
     package var at: Timestamp
 
@@ -106,11 +103,11 @@ package struct TokenEventRecord: Hashable, Sendable {
 package struct DeactivationFilter: Hashable, Sendable {
     /// The first and the exclusive last time of the deactivations.
     package var from, to: Timestamp
-    /// The reason that the push service gave; `nil` for any.
+    /// The reason that the push service gave, or `nil` for any.
     package var reason: String?
-    /// The environment; `nil` for both.
+    /// The environment, or `nil` for both.
     package var environment: PushEnvironment?
-    /// The notification whose push led to the deactivation; `nil` for any.
+    /// The notification whose push led to the deactivation, or `nil` for any.
     package var notification: UUID?
 
     package init(
@@ -129,7 +126,7 @@ package struct DeactivationFilter: Hashable, Sendable {
 package struct Reactivation: Hashable, Sendable {
     /// The number of devices that are active again.
     package var devices: Int
-    /// `false` if the limit of one call was reached before the end. Repeating the call continues.
+    /// A Boolean value that indicates whether all devices were processed within the limit. If not, repeat the call.
     package var isComplete: Bool
 
     package init(devices: Int, isComplete: Bool) { (self.devices, self.isComplete) = (devices, isComplete) }

@@ -22,7 +22,7 @@ package struct LibraryItem: Hashable, Sendable {
     /// The number of the current version, from 1. Each change creates a new version, and versions never change.
     package var version: Int64
     package var createdAt: Timestamp
-    /// The caller that added the item; `nil` if it is not known.
+    /// The caller that added the item, or `nil` if it is not known.
     package var createdBy: KeyReference?
     package var changedAt: Timestamp
     package var changedBy: KeyReference?
@@ -47,14 +47,12 @@ package struct LibraryItem: Hashable, Sendable {
 /// An item in a list: its id and name without its body.
 package struct LibraryEntry: Hashable, Sendable {
     package var id: UUID
-    /// The position in lists of items.
     package var number: Int64
     package var name: String
 
     package init(id: UUID, number: Int64, name: String) { (self.id, self.number, self.name) = (id, number, name) }
 }
 
-/// A version of an item.
 package struct LibraryVersion: Hashable, Sendable {
     package var version: Int64
     package var name: String
@@ -62,7 +60,7 @@ package struct LibraryVersion: Hashable, Sendable {
     package var body: [String: JSONValue]
     package var at: Timestamp
     package var by: KeyReference?
-    /// The earlier version whose contents this one restores; `nil` for a version with new contents.
+    /// The earlier version whose contents this one restores, or `nil` for a version with new contents.
     package var restoredFrom: Int64?
 
     package init(
@@ -91,7 +89,7 @@ package enum LibraryItemName: Hashable, Sendable {
 /// The use of an item by a schedule. A used item cannot be deleted.
 package struct LibraryUse: Hashable, Sendable {
     package var item: UUID
-    /// The version that the schedule names; `nil` for the newest at each run.
+    /// The version that the schedule names, or `nil` for the newest at each run.
     package var version: Int64?
 
     package init(item: UUID, version: Int64? = nil) { (self.item, self.version) = (item, version) }
@@ -101,8 +99,8 @@ package struct LibraryUse: Hashable, Sendable {
 package struct LibraryLimits: Hashable, Sendable {
     /// The maximum number of items of the kind in an app, beyond which none is added. Default 500.
     package var items = 500
-    /// The maximum number of versions of an item that are kept, besides those that schedules name; the oldest are
-    /// deleted. Default 100.
+    /// The maximum number of versions of an item that are kept, besides those that schedules name: the newest. Default
+    /// 100.
     package var versions = 100
     /// The maximum size of an item's body, in bytes. Default 64 kB.
     package var bytes = 64 * 1024
@@ -114,31 +112,28 @@ package struct LibraryLimits: Hashable, Sendable {
 
 /// A change of an item that a caller requests.
 package struct LibraryChange: Hashable, Sendable {
-    /// The kind of a change.
     package enum Action: Hashable, Sendable {
-        /// Adds an item, whose name must be free.
+        /// An action that adds an item, whose name must be free.
         case add
-        /// Replaces an item, or adds one with that name if there is none.
+        /// An action that replaces an item, or adds one with that name if there is none.
         case save
-        /// Replaces an item, which must exist.
+        /// An action that replaces an item, which must exist.
         case replace
-        /// Restores the body of an earlier version as a new version. The item keeps its name.
+        /// An action that restores the body of an earlier version as a new version. The item keeps its name.
         case restore(version: Int64)
     }
 
     package var action: Action
     package var app: Int64
     package var kind: LibraryItem.Kind
-    /// The item to change.
     package var item: LibraryItemName
-    /// The new name; `nil` to keep the current one.
+    /// The new name, or `nil` to keep the current one.
     package var name: String?
-    /// The new description; `nil` to keep the current one, empty to remove it.
+    /// The new description, `nil` to keep the current one, or an empty text to remove it.
     package var description: String?
-    /// The new body; `nil` to keep the current one.
+    /// The new body, or `nil` to keep the current one.
     package var body: [String: JSONValue]?
-    /// The version that the caller has read. If the item has another one by now, nothing is changed; `nil` for any
-    /// version.
+    /// The version that the caller has read, or `nil` for any. An item with another version by now is not changed.
     package var expected: Int64?
     package var by: KeyReference?
     package var at: Timestamp
@@ -157,18 +152,17 @@ package struct LibraryChange: Hashable, Sendable {
 
 /// The result of a change of an item.
 package enum LibraryChangeResult: Hashable, Sendable {
-    /// The item was changed, or added; `isNew` is `true` for an added item.
+    /// A result for an item that was changed, or that was added if `isNew` is `true`.
     case changed(LibraryItem, isNew: Bool)
     case deleted
     case missing
-    /// Nothing is changed: the version to be restored is not kept any more.
+    /// A refusal because the version to be restored is not kept any more.
     case missingVersion
-    /// Nothing is changed: the item has this version, and not the one that the caller has read
-    /// (``LibraryChange/expected``).
+    /// A refusal because the item has this version, and not ``LibraryChange/expected``.
     case stale(version: Int64)
     case nameTaken
-    /// Nothing is added: the app has as many items of the kind as the limits allow.
+    /// A refusal because the app has as many items of the kind as the limits allow.
     case tooMany
-    /// Nothing is changed: the named schedules use the item, which can be neither renamed nor deleted.
+    /// A refusal because the named schedules use the item, which can be neither renamed nor deleted.
     case inUse(schedules: [String])
 }

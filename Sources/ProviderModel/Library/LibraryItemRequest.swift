@@ -3,7 +3,7 @@ package import PushSupport
 
 /// The members of the requests that add, save and restore a named audience or a template, which are the same for both.
 package enum LibraryItemRequest {
-    /// The name of a new item, or the new name of one.
+    /// The name of a new item, or the new name of an existing one.
     package static let name = Member.text("name", 1...LibraryText.maximumName)
         .checked("invalid_value", "a name is no UUID") { UUID(uuidString: $0) == nil }
     /// The description of an item. An empty text removes it.
@@ -14,7 +14,7 @@ package enum LibraryItemRequest {
         if fields.members[name] == .string("") || fields.nulls.contains(name) { return "" }
         return try fields.string(name, maximum: LibraryText.maximumDescription)
     }
-    /// The version that the caller has read, 0 for a new item. Another current version makes the request fail.
+    /// The version that the caller has read, or 0 for a new item. Another current version makes the request fail.
     package static let version = Self.expected("version")
     package static let expectedVersion = Self.expected("expectedVersion")
     package static let restored = Member.integer("version", 1...Int64.max)

@@ -7,10 +7,10 @@ package import PushTypes
 package struct DeliveryTime: Hashable, Sendable {
     /// The start of sending.
     package enum Beginning: Hashable, Sendable {
-        /// Sending begins immediately.
+        /// An immediate start.
         case now
         case at(Timestamp)
-        /// Sending begins when the clocks of ``DeliveryTime/zone`` show this date and time.
+        /// A start when the clocks of ``DeliveryTime/zone`` show this date and time.
         case local(LocalDateTime, past: PastPolicy)
     }
 
@@ -31,28 +31,27 @@ package struct DeliveryTime: Hashable, Sendable {
         case fixed(TimeZone)
     }
 
-    /// The maximum age of the start time that a request names, because the request takes time to arrive. An older time
-    /// is past.
+    /// The maximum age of the start time in a request, which takes time to arrive. An older time counts as past.
     package static let tolerance: Duration = .seconds(60)
     /// The maximum time from a request to the start time that it names.
     package static let maximumDelay: Duration = .seconds(366 * 86_400)
 
     package var beginning: Beginning
-    /// The send window; `nil` for any hour.
+    /// The send window, or `nil` if sending is allowed at any hour.
     package var window: SendWindow?
     package var zone = Zone.device(standard: .gmt)
 
-    /// `true` if sending to all devices begins at the same moment, whatever their time zones.
+    /// A Boolean value that indicates whether sending begins at the same moment in all time zones.
     package var isSameEverywhere: Bool {
         if case .fixed = self.zone { return true }
         if case .local = self.beginning { return false }
         return self.window == nil
     }
 
-    /// Returns the first time at which sending to devices in `zone` is allowed; `nil` if ``PastPolicy/skip`` leaves
+    /// Returns the first time at which sending to devices in `zone` is allowed, or `nil` if ``PastPolicy/skip`` leaves
     /// them out.
     /// - Parameters:
-    ///   - zone: The zone that the devices reported; `nil` for none or an unknown one.
+    ///   - zone: The zone that the devices reported, or `nil` for none or an unknown one.
     ///   - acceptedAt: The time at which the request was accepted, so that the result is always the same.
     package func start(for zone: TimeZone?, acceptedAt: Timestamp) -> Timestamp? {
         let zone = self.effectiveZone(zone)
@@ -60,9 +59,8 @@ package struct DeliveryTime: Hashable, Sendable {
         return self.window?.nextOpening(onOrAfter: beginning, in: zone) ?? beginning
     }
 
-    /// Returns the time at which sending to devices in `zone` may continue: `timestamp` itself inside open hours,
-    /// otherwise the next opening. The dispatcher calls this method before each page, because open hours may end during
-    /// a long campaign.
+    /// Returns the time at which sending to devices in `zone` may continue: `timestamp` itself inside open hours, or
+    /// the next opening otherwise. The dispatcher calls it before each page, because open hours may end meanwhile.
     package func opening(onOrAfter timestamp: Timestamp, for zone: TimeZone?) -> Timestamp {
         self.window?.nextOpening(onOrAfter: timestamp, in: self.effectiveZone(zone)) ?? timestamp
     }
@@ -141,7 +139,7 @@ extension DeliveryTime: StoredJSON {
     /// The member `when` of a request.
     package static let member = Member.object("when", Self.object)
 
-    /// Reads the member `when` of a request; `nil` if it is absent.
+    /// Reads the member `when` of a request, or returns `nil` if it is absent.
     /// - Throws: ``RequestError`` that names the member at fault, also where the time is past, too far ahead or after
     ///   the notification's expiration.
     package static func parse(

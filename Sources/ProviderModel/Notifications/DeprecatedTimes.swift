@@ -15,7 +15,7 @@ package enum DeprecatedTimes {
     }
 
     /// Appends a warning for each time in `value`.
-    /// - Parameter isTime: `true` where a number is a time.
+    /// - Parameter isTime: Whether a number in this place is a time.
     private static func search(_ value: JSONValue, path: String, isTime: Bool, _ warnings: inout [ContentWarning]) {
         switch value {
         case .integer(let number) where isTime && number >= JSONFields.firstMilliseconds:

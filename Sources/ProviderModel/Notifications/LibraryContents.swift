@@ -6,8 +6,7 @@ package struct LibraryContents: Hashable, Sendable {
     package static let none = LibraryContents()
 
     package private(set) var audiences = NamedAudiences.none
-    /// The members of the template's content, with the values of the request filled in; `nil` if the request names no
-    /// template.
+    /// The members of the template's content, with the request's values filled in, or `nil` for no template.
     private var content: [String: JSONValue]?
     /// The items that the request uses. They cannot be deleted while a schedule has the request.
     package private(set) var uses: Set<LibraryUse> = []
@@ -39,8 +38,7 @@ package struct LibraryContents: Hashable, Sendable {
         self.content = try reference.variables.filled(content, at: place)
     }
 
-    /// Returns the members of a request, completed with those of the template. A member that is `null` in the request
-    /// is removed.
+    /// Returns the members of a request and those of its template. A member that is `null` in the request is removed.
     func merged(_ fields: JSONFields) throws(RequestError) -> JSONFields {
         guard let content else { return fields }
         var members = fields.members

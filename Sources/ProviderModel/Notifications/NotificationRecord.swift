@@ -3,7 +3,6 @@ package import PushTypes
 
 /// A notification in the ledger: content, audience, options, and progress.
 package struct NotificationRecord: Hashable, Sendable {
-    /// The state of the notification.
     package enum State: String, Hashable, Sendable, CaseIterable {
         /// The state of a notification whose start time has not been reached.
         case scheduled
@@ -21,10 +20,9 @@ package struct NotificationRecord: Hashable, Sendable {
 
     /// The delivery guarantee, which applies to the page of recipients whose sending a crash interrupts.
     package enum Guarantee: String, Hashable, Sendable, CaseIterable {
-        /// The page is sent again after a crash. Its recipients may get the notification twice, with the same
-        /// `apns-id`.
+        /// The guarantee that the page is sent again after a crash. A recipient may get the same `apns-id` twice.
         case atLeastOnce
-        /// The page is not sent again after a crash. Some of its recipients may never get the notification.
+        /// The guarantee that the page is not sent again after a crash. Some recipients may never get the notification.
         case atMostOnce
     }
 
@@ -37,35 +35,34 @@ package struct NotificationRecord: Hashable, Sendable {
 
     package var id: UUID
     package var app: Int64
-    /// The name that the caller gave the notification; `nil` for none.
+    /// The name that the caller gave the notification, or `nil` for none.
     package var name: String?
     package var content: NotificationContent
     package var audience: Audience
-    /// The positions, from 1, of tokens of the request that were erased with their user. The other tokens keep their
-    /// positions.
+    /// The positions, from 1, of the request's tokens that were erased with their user. The others keep theirs.
     package var erasedPositions: Set<Int64> = []
-    /// The environment of the devices; `nil` for both environments.
+    /// The environment of the devices, or `nil` for both environments.
     package var environment: PushEnvironment?
     package var guarantee: Guarantee
     package var lane: Lane
-    /// The delivery time; `nil` to begin immediately, at any hour.
+    /// The delivery time, or `nil` to begin immediately and send at any hour.
     package var delivery: DeliveryTime?
-    /// The pace; `nil` for as fast as possible.
+    /// The pace of sending, or `nil` to send as fast as possible.
     package var pace: PaceSettings?
     package var consent = ConsentRules()
     package var createdAt: Timestamp
     /// The earliest time at which sending to any recipient may begin.
     package var startsAt: Timestamp
     package var state: State
-    /// The run of a schedule that created the notification; `nil` for other notifications.
+    /// The run of a schedule that created the notification, or `nil` for other notifications.
     package var run: ScheduleRun?
-    /// The API key of the request that created the notification or its schedule; `nil` if it is not known.
+    /// The API key of the request that created the notification or its schedule, or `nil` if it is not known.
     package var key: KeyReference?
-    /// The notification whose failed recipients are the audience of this one; `nil` if this is not a resend.
+    /// The notification whose failed recipients are the audience of this one, or `nil` if this is not a resend.
     package var resendOf: UUID?
     /// The details of the notification's acceptance, which are written but not read with the record.
     package var acceptance = AcceptanceRecord()
-    /// `true` once some deliveries of the notification have been deleted because of their age.
+    /// A Boolean value that indicates whether some deliveries of the notification have been deleted for their age.
     package var isForgotten = false
     package var progress = NotificationProgress()
 
@@ -90,8 +87,7 @@ package struct NotificationRecord: Hashable, Sendable {
         self.state = state
     }
 
-    /// The tokens of the request, each with the id of its recipient, which is the negative position; empty for other
-    /// audiences.
+    /// The tokens of the request with the ids of their recipients, the negative positions. Other audiences have none.
     package var namedRecipients: [(id: Int64, token: DeviceToken)] {
         guard case .tokens(let tokens) = self.audience else { return [] }
         let positions = (Int64(1)...).lazy.filter { !self.erasedPositions.contains($0) }
@@ -109,16 +105,15 @@ package struct ScheduleRun: Hashable, Sendable {
 
 /// The progress of a notification.
 package struct NotificationProgress: Hashable, Sendable {
-    /// The number of recipients, which is counted when sending begins. Once the notification is done, it is the sum of
-    /// all final states.
+    /// The number of recipients, counted when sending begins. In the end it is the sum of all final states.
     package var recipients = 0
     package var accepted = 0, rejected = 0, failed = 0, skipped = 0, unknown = 0
     /// The number of recipients that wait for another attempt.
     package var retrying = 0
-    /// The time at which the first page was sent; `nil` before that.
+    /// The time at which the first page was sent, or `nil` before that.
     package var startedAt: Timestamp?
     package var lastPageAt, finishedAt: Timestamp?
-    /// The reason for which the provider paused the notification; `nil` if a caller did.
+    /// The reason for which the provider paused the notification, or `nil` if a caller did.
     package var pauseReason: String?
     /// The current wave of a notification that is sent in waves.
     package var wave = WaveProgress()
@@ -130,7 +125,6 @@ package struct NotificationProgress: Hashable, Sendable {
     package init() {}
 }
 
-/// The progress of the current wave of a notification.
 package struct WaveProgress: Hashable, Sendable {
     package var startedAt: Timestamp?
     package var sent: Int
@@ -151,37 +145,36 @@ package struct Idempotency: Hashable, Sendable {
 /// The result of a request to accept a notification.
 package enum Acceptance: Hashable, Sendable {
     case accepted
-    /// The same request was accepted before, as this notification. The case is indirect so that the others stay small.
+    /// A result for a request that was accepted before, as this notification. It is indirect to keep the enum small.
     indirect case repeated(NotificationRecord)
-    /// The notification is not accepted: another request used the same idempotency key.
+    /// A refusal because another request used the same idempotency key.
     case conflict
-    /// The notification is not accepted: this token is registered with this kind, and not that of the notification.
+    /// A refusal because this token is registered with this kind, and not that of the notification.
     case tokenOfOtherKind(DeviceToken, DeviceTokenKind)
-    /// The notification is not accepted: this token is invalid, and ``AcceptanceRecord/tokensSince`` excludes such
-    /// tokens.
+    /// A refusal because this token is invalid, and ``AcceptanceRecord/tokensSince`` excludes such tokens.
     case inactiveToken(DeviceToken)
-    /// The resend is not accepted: the deliveries of the original notification are being deleted for their age.
+    /// A refusal because the deliveries of the original notification are being deleted for their age.
     case originalForgotten
-    /// The run is not accepted: its schedule was deleted, paused or changed in the meantime.
+    /// A refusal because the schedule of the run was deleted, paused or changed in the meantime.
     case scheduleChanged
-    /// The notification is not accepted: the issue that it announces is not published any more.
+    /// A refusal because the issue that the notification announces is not published any more.
     case issueWithdrawn
-    /// The notification is not accepted: the chat session that it came from was removed, for example with its user.
+    /// A refusal because the chat session of the notification was removed, for example with its user.
     case sessionRemoved
 }
 
 /// The details of a notification's acceptance that are kept with it.
 package struct AcceptanceRecord: Hashable, Sendable {
-    /// The time at which the request had arrived completely; `nil` if it is not known.
+    /// The time at which the request had arrived completely, or `nil` if it is not known.
     package var receivedAt: Timestamp?
-    /// The time that reading and checking the request took, in microseconds; `nil` if it is not known.
+    /// The time that reading and checking the request took, in microseconds, or `nil` if it is not known.
     package var checkedIn: Int64?
     /// The warnings about members that were accepted, but are probably a mistake.
     package var warnings: [String]
-    /// The bridge that translated the request; `nil` for a request of the API.
+    /// The bridge that translated the request, or `nil` for a request of the API.
     package var origin: NotificationOrigin?
-    /// The time since which the caller has had the named tokens. A token that is known to have become invalid since
-    /// then is not accepted (``Acceptance/inactiveToken(_:)``). `nil` accepts all tokens. It is not stored.
+    /// The time at which the caller got the named tokens, or `nil` to accept all tokens. A token that is known to have
+    /// become invalid since then is not accepted (``Acceptance/inactiveToken(_:)``). It is not stored.
     package var tokensSince: Timestamp?
 
     package init(
@@ -202,16 +195,16 @@ package struct RemainingWork: Hashable, Sendable {
     package var shards = 0
     /// A Boolean value that indicates whether a page of pushes is being sent.
     package var isInFlight = false
-    /// The earliest and the latest time at which sending to one of the unread shards may begin, by the wall clock;
+    /// The earliest and the latest time at which sending to one of the unread shards may begin, by the wall clock, or
     /// `nil` if all shards have been read.
     package var firstShardAt, lastShardAt: Timestamp?
     /// A Boolean value that indicates whether sending to the earliest shard has not begun.
     package var isFirstShardUnread = false
-    /// The name of the time zone of the shard that is sent to last; `nil` if it has none.
+    /// The name of the time zone of the shard that is sent to last, or `nil` if it has none.
     package var lastZone: String?
-    /// The time before which no further page is sent, by the steady clock; `nil` if a page may be sent now.
+    /// The time before which no further page is sent, by the steady clock, or `nil` if a page may be sent now.
     package var nextPageAt: Timestamp?
-    /// The time of the next retry, by the steady clock; `nil` if no recipient waits for one.
+    /// The time of the next retry, by the steady clock, or `nil` if no recipient waits for one.
     package var retryAt: Timestamp?
 
     package init() {}
@@ -222,7 +215,7 @@ package struct NotificationDetail: Hashable, Sendable {
     package var notification: NotificationRecord
     /// The numbers of skipped recipients for each reason, as ``NotificationStore/skipCounts(of:)``.
     package var skipCounts: [SkipCount] = []
-    /// The numbers of receipts, as ``ReceiptStore/receiptCounts(of:)``; empty for a notification without receipts.
+    /// The numbers of receipts, as ``ReceiptStore/receiptCounts(of:)``.
     package var receiptCounts: [ReceiptCount] = []
 
     package init(_ notification: NotificationRecord) { self.notification = notification }
@@ -233,7 +226,7 @@ package struct NotificationOutcomes: Hashable, Sendable {
     package var notification: NotificationRecord
     /// The deliveries of the recipients that have a state. A recipient without one has not been sent to.
     package var deliveries: [DeliveryRecord] = []
-    /// The devices of an audience of devices, while the notification is in progress; otherwise empty.
+    /// The devices of an audience of devices, while the notification is in progress, or an empty list otherwise.
     package var devices: [DeviceRecord] = []
 
     package init(_ notification: NotificationRecord) { self.notification = notification }
@@ -244,22 +237,22 @@ extension NotificationRecord {
     package var hasEnded: Bool { self.state == .done || self.state == .cancelled && self.progress.retrying == 0 }
 }
 
-/// The conditions on the notifications of a list. A notification must meet all of them; `nil` accepts any value.
+/// The conditions on the notifications of a list. A notification must meet all of them, where `nil` accepts any value.
 package struct NotificationFilter: Hashable, Sendable {
-    /// The numbers of the apps whose notifications are listed; none are listed if it is empty.
+    /// The numbers of the apps whose notifications are listed. If there are none, nothing is listed.
     package var apps: [Int64]
     package var state: NotificationRecord.State?
-    /// The exact name; `nil` for any.
+    /// The exact name, or `nil` for any.
     package var name: String?
-    /// A part of the name, regardless of the case of ASCII letters; `nil` for any.
+    /// A part of the name, regardless of the case of ASCII letters, or `nil` for any.
     package var nameContains: String?
-    /// The id of the API key or the person that sent the notifications; `nil` for any.
+    /// The id of the API key or the person that sent the notifications, or `nil` for any.
     package var key: UUID?
     package var lane: NotificationRecord.Lane?
     package var pushType: PushType?
-    /// The schedule that created the notifications; `nil` for any.
+    /// The schedule that created the notifications, or `nil` for any.
     package var schedule: UUID?
-    /// The first and the exclusive last time of acceptance; `nil` for no bound.
+    /// The first and the exclusive last time of acceptance, or `nil` for no bound.
     package var from, to: Timestamp?
 
     package init(apps: [Int64]) { self.apps = apps }

@@ -1,6 +1,5 @@
 extension NotificationRequest {
-    /// Returns the lane of a request that does not choose one. Given tokens, single users and Live Activities do not
-    /// wait behind campaigns.
+    /// Returns the lane of a request that names none: urgent for tokens, single users and Live Activities, else bulk.
     static func lane(_ audience: Audience, isPaced: Bool) -> NotificationRecord.Lane {
         guard !isPaced else { return .bulk }
         switch audience {

@@ -4,8 +4,7 @@ package import PushTypes
 
 /// A request to send a notification, checked against the rules of the push service.
 ///
-/// A request whose push the push service would certainly reject is rejected before anything is stored (reference 1.5,
-/// 1.6, 3).
+/// A request whose push would certainly be rejected is rejected before anything is stored (reference 1.5, 1.6, 3).
 package struct NotificationRequest: Hashable, Sendable {
     /// The maximum number of tokens in one request. A request with more is rejected.
     package static let maximumTokens = 1000
@@ -13,24 +12,24 @@ package struct NotificationRequest: Hashable, Sendable {
     /// The maximum length of a name, in bytes. A longer one is rejected.
     package static let maximumName = 200
 
-    /// The name that is shown in lists of notifications; `nil` for none.
+    /// The name that is shown in lists of notifications, or `nil` for none.
     package var name: String?
     package var content: NotificationContent
     /// The warnings about members that are allowed, but probably a mistake. They are not stored.
     package var warnings: [ContentWarning] = []
     package var audience: Audience
-    /// The index of each token in the member `tokens`; of a repeated token, that of the first.
+    /// The index of each token in the member `tokens`. A repeated token has the index of its first occurrence.
     private var tokenPositions: [DeviceToken: Int] = [:]
     package var environment: PushEnvironment?
     package var guarantee: NotificationRecord.Guarantee = .atLeastOnce
     package var lane: NotificationRecord.Lane
-    /// The delivery time; `nil` to send immediately.
+    /// The delivery time, or `nil` to send immediately.
     package var delivery: DeliveryTime?
-    /// The pace of sending; `nil` for as fast as possible.
+    /// The pace of sending, or `nil` to send as fast as possible.
     package var pace: PaceSettings?
     /// The rules that decide which recipients are skipped.
     package var consent = ConsentRules()
-    /// The notification whose failed recipients this request addresses; `nil` if it is not a resend.
+    /// The notification whose failed recipients this request addresses, or `nil` if it is not a resend.
     package var resendOf: UUID?
 
     /// The members of a request that do not belong to the content.
@@ -146,7 +145,7 @@ package struct NotificationRequest: Hashable, Sendable {
         try self.checkActivity(fields)
     }
 
-    /// Returns the index of a token in the member `tokens` of the request; 0 for another token.
+    /// Returns the index of a token in the member `tokens` of the request, or 0 for another token.
     package func position(of token: DeviceToken) -> Int { self.tokenPositions[token] ?? 0 }
 
     /// Checks that only updates go to a Live Activity, and warns about an update that names no activity.

@@ -5,7 +5,7 @@ package enum PaceSettings: Hashable, StoredJSON {
     /// A fixed rate, in recipients per second.
     case rate(Int)
     /// Waves of `size` recipients. A wave starts `interval` seconds after the one before, and not before the app's
-    /// downloads are below the limits of `steering`; `nil` for no such limits.
+    /// downloads are below the limits of `steering`, or `nil` for no such limits.
     case waves(size: Int, interval: Int, steering: SteeringLimits? = nil)
 
     package static let maximumRate: Int64 = 1_000_000
@@ -65,7 +65,7 @@ package enum PaceSettings: Hashable, StoredJSON {
 
 /// The limits of an app's downloads. While one is exceeded, the next wave of a notification waits. At least one is set.
 package struct SteeringLimits: Hashable, Sendable {
-    /// The bandwidth of the app's downloads above which the next wave waits, in bytes per second; `nil` for no limit.
+    /// The bandwidth of downloads above which the next wave waits, in bytes per second, or `nil` for no limit.
     package let maximumBandwidth: Int?
     package let maximumDownloads: Int?
 
@@ -82,13 +82,13 @@ package struct SteeringLimits: Hashable, Sendable {
         }
     )
 
-    /// Creates the limits; `nil` if both are `nil`.
+    /// Creates the limits, or returns `nil` if both are `nil`.
     package init?(maximumBandwidth: Int?, maximumDownloads: Int?) {
         guard maximumBandwidth != nil || maximumDownloads != nil else { return nil }
         (self.maximumBandwidth, self.maximumDownloads) = (maximumBandwidth, maximumDownloads)
     }
 
-    /// Reads the member `steering` of the object `waves`; `nil` if it is absent.
+    /// Reads the member `steering` of the object `waves`, or returns `nil` if it is absent.
     fileprivate init?(_ waves: JSONFields) throws(RequestError) {
         guard let fields = try waves.value(Self.member) else { return nil }
         let (bandwidth, downloads) = (try fields.value(Self.bandwidth), try fields.value(Self.downloads))

@@ -1,11 +1,10 @@
 /// The rules by which recipients of a notification are skipped because of their preferences.
 package struct ConsentRules: Hashable, Sendable {
-    /// The consent category of the notification. Recipients that opted out of it are skipped; `nil` for none.
+    /// The consent category of the notification, or `nil` for none. Recipients that opted out of it are skipped.
     package var category: String?
     /// A Boolean value that indicates whether the notification is sent in quiet hours too.
     package var ignoresQuietHours: Bool
-    /// A Boolean value that indicates whether the notification ignores the frequency cap, and does not count towards
-    /// it.
+    /// A Boolean value that indicates whether the notification ignores the frequency cap and is not counted.
     package var ignoresCap: Bool
 
     package init(category: String? = nil, ignoresQuietHours: Bool = false, ignoresCap: Bool = false) {
@@ -16,16 +15,15 @@ package struct ConsentRules: Hashable, Sendable {
 /// The reason for which a registered recipient is skipped. If several apply, the first one counts.
 package enum SkipReason: Hashable, Sendable, CaseIterable {
     case optedOut
-    /// The recipient is skipped because the device has reported its capabilities, and alerts are not among them.
+    /// The reason that the device has reported its capabilities, and alerts are not among them.
     case alertsNotAllowed
-    /// The recipient is skipped because the content is encrypted and the installation has no encryption key.
+    /// The reason that the content is encrypted and the installation has no encryption key.
     case noEncryptionKey
     case quietHours
     case capReached
 
     /// Returns the text of the reason, as the ledger stores it.
-    /// - Parameter category: The consent category of the notification, which the text names for recipients that opted
-    ///   out.
+    /// - Parameter category: The consent category of the notification, which the text of an opt-out names.
     package func text(category: String?) -> String {
         switch self {
         case .optedOut: "opted out of \(category ?? "")"
@@ -39,11 +37,11 @@ package enum SkipReason: Hashable, Sendable, CaseIterable {
 
 /// The part of a recipient's preferences that a notification depends on.
 package struct RecipientConsent: Hashable, Sendable {
-    /// The reason for which the recipient is skipped at any time; `nil` for none.
+    /// The reason for which the recipient is skipped at any time, or `nil` for none.
     package var skips: SkipReason?
-    /// The hours in which the recipient is skipped: those of the user, or else of the device; `nil` for none.
+    /// The hours in which the recipient is skipped: those of the user, or else of the device, or `nil` for none.
     package var quietHours: QuietHours?
-    /// The encryption key of the recipient's installation; `nil` for none.
+    /// The encryption key of the recipient's installation, or `nil` for none.
     package var encryptionKey: InstallationPublicKey?
 
     package init(skips: SkipReason? = nil, quietHours: QuietHours? = nil, encryptionKey: InstallationPublicKey? = nil) {

@@ -21,8 +21,7 @@ package struct ResendRequest: Sendable {
     /// request has to name that state explicitly.
     static let defaultStates: Set<DeliveryRecord.State> = [.rejected, .failed]
 
-    /// The reasons that concern the token. By default, recipients with one of them are left out: another push would be
-    /// rejected too.
+    /// The reasons that concern the token. Recipients with one are left out by default: another push would fail too.
     static let reasonsOfTokens =
         [Reason.badDeviceToken, .deviceTokenNotForTopic, .expiredToken, .unregistered].map(\.rawValue)
         + [EndingCause.registeredElsewhere.rawValue]
@@ -59,7 +58,7 @@ package struct ResendRequest: Sendable {
     }
 
     /// Returns the request for the new notification.
-    /// - Parameter deliveries: The deliveries of the original if it was sent to given tokens; otherwise empty.
+    /// - Parameter deliveries: The deliveries of the original if it named tokens, or an empty list otherwise.
     /// - Throws: ``RequestError`` if the original has not ended, has expired, or has no failed recipient.
     package func request(
         _ original: NotificationRecord,

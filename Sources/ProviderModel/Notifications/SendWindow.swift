@@ -5,18 +5,16 @@ package import PushTypes
 /// The hours of the week in which sending to recipients is allowed, in local time: inside one of the windows, if there
 /// are any, and outside all closed hours.
 ///
-/// Closed hours are the member `quietHours` of a request's `when`, and delay a notification. The ``QuietHours`` of a
-/// user skip it.
+/// Closed hours, the member `quietHours` of `when`, delay a notification. The ``QuietHours`` of a user skip it.
 ///
-/// A window whose opening is skipped by a change of the clocks opens right after the gap. Hours that occur twice are
-/// open twice.
+/// A window whose opening the clocks skip opens right after the gap. Hours that occur twice are open twice.
 package struct SendWindow: Hashable, Sendable {
     /// The maximum number of windows, and of closed hours, in one request. A request with more is rejected.
     package static let maximumHours = 14
 
     package let windows, closedHours: [DailyHours]
 
-    /// Creates a window; `nil` if it would never be open.
+    /// Creates a window, or returns `nil` if it would never be open.
     package init?(windows: [DailyHours] = [], closedHours: [DailyHours] = []) {
         (self.windows, self.closedHours) = (windows, closedHours)
         // Seven days in a row hold every weekday.
@@ -28,13 +26,13 @@ package struct SendWindow: Hashable, Sendable {
 
     package func isOpen(at timestamp: Timestamp, in zone: TimeZone) -> Bool { self.isOpen(zone.local(at: timestamp)) }
 
-    /// Returns `timestamp` itself if it is in open hours; otherwise the next opening.
+    /// Returns `timestamp` itself if it is in open hours, or the next opening otherwise.
     package func nextOpening(onOrAfter timestamp: Timestamp, in zone: TimeZone) -> Timestamp {
         // Nothing is found only after the end of the calendar: every value of this type opens each week.
         self.first(onOrAfter: timestamp, in: zone, isOpen: true) ?? timestamp
     }
 
-    /// Returns the first time from `timestamp` on that is not in open hours; `nil` if they never end.
+    /// Returns the first time from `timestamp` on that is not in open hours, or `nil` if they never end.
     package func closes(after timestamp: Timestamp, in zone: TimeZone) -> Timestamp? {
         self.first(onOrAfter: timestamp, in: zone, isOpen: false)
     }
@@ -68,8 +66,7 @@ package struct SendWindow: Hashable, Sendable {
         return nil
     }
 
-    /// Returns the first local time in `range` (seconds since 1970 on that clock) that is open, or closed if `wanted`
-    /// is `false`.
+    /// Returns the first local time in `range` (seconds since 1970 on that clock) whose openness is `wanted`.
     private func firstLocal(_ range: Range<Int64>, _ edges: [LocalTime], isOpen wanted: Bool) -> LocalDateTime? {
         let start = LocalDateTime(localSeconds: range.lowerBound)
         if self.isOpen(start) == wanted { return start }
@@ -104,7 +101,7 @@ extension SendWindow {
         }
     }
 
-    /// Reads the members `window` and `quietHours` of a request; `nil` if both are absent.
+    /// Reads the members `window` and `quietHours` of a request, or returns `nil` if both are absent.
     static func parse(_ fields: JSONFields) throws(RequestError) -> SendWindow? {
         let windows = try fields.value(Self.windowMember) ?? []
         let closedHours = try fields.value(Self.closedHoursMember) ?? []
@@ -127,7 +124,7 @@ extension SendWindow {
 }
 
 extension JSONFields {
-    /// Reads a member that is an object, or an array of 1 to `count` objects; empty if it is absent.
+    /// Reads a member that is an object, or an array of 1 to `count` objects. An absent member has none.
     fileprivate func objects(_ name: String, count: Int, known: Set<String>) throws(RequestError) -> [JSONFields] {
         guard case .array(let values)? = self.members[name] else {
             guard let single = try self.fields(name, known: known) else { return [] }

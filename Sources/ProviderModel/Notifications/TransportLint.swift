@@ -1,8 +1,7 @@
 package import PushSupport
 package import PushTypes
 
-/// Checks a notification for members that the binary protocol does not have, if a credential uses that protocol
-/// (decision 47).
+/// Checks a notification for members that the binary protocol of a credential does not have (decision 47).
 ///
 /// If no environment could send the notification, it is refused. Otherwise there is a warning: in the environments with
 /// the binary protocol, the notification is sent without the member, or its recipients are rejected.

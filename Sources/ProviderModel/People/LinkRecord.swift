@@ -5,7 +5,7 @@ package import PushTypes
 package struct LinkRecord: Hashable, Sendable {
     /// The SHA-256 of the token.
     package var hash: [UInt8]
-    /// The id of the person whose password the link sets; `nil` for the link that creates the first person, which is
+    /// The id of the person whose password the link sets, or `nil` for the link that creates the first person, which is
     /// invalid once there is one.
     package var person: UUID?
     /// The time of expiry, by the steady clock.
@@ -18,8 +18,8 @@ package struct LinkRecord: Hashable, Sendable {
 
 /// A link that can still be redeemed.
 package enum ValidLink: Hashable, Sendable {
-    /// The link creates the first person, an admin.
+    /// A link that creates the first person, an admin.
     case firstAdmin
-    /// The link sets the password of a person.
+    /// A link that sets the password of a person.
     case person(PersonRecord)
 }

@@ -56,7 +56,7 @@ package enum PasswordPolicy {
         "0": "o", "1": "i", "3": "e", "4": "a", "5": "s", "7": "t", "@": "a", "$": "s", "!": "i",
     ]
 
-    /// Returns `true` if the characters are an ascending or descending sequence; 0 follows 9.
+    /// Returns whether the characters are an ascending or descending sequence, in which 0 follows 9.
     private static func isSequence(_ password: String) -> Bool {
         let values = password.unicodeScalars.map { Int($0.value) }
         let steps = zip(values, values.dropFirst()).map { $1 - $0 }

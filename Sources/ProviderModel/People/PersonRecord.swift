@@ -13,16 +13,16 @@ package struct PersonRecord: Hashable, Sendable {
     /// The name with which the person signs in, regardless of case.
     package var name: String
     package var role: PersonRole
-    /// The apps that the person is limited to; `nil` for all.
+    /// The apps to which the person is limited, or `nil` for all apps.
     package var apps: Set<Topic>?
-    /// `true` once the person has redeemed a link and chosen a password.
+    /// A Boolean value that indicates whether the person has redeemed a link and chosen a password.
     package var hasPassword: Bool
     package var createdAt: Timestamp
-    /// The time of the last request, written at most once a minute; `nil` for a person who never signed in.
+    /// The time of the last request, written at most once a minute, or `nil` for a person who never signed in.
     package var lastSeenAt: Timestamp?
-    /// `true` if the person is disabled, and cannot sign in.
+    /// A Boolean value that indicates whether the person is disabled and cannot sign in.
     package var isDisabled: Bool
-    /// The language of the pages, such as `de`; `nil` for that of the browser.
+    /// The language of the pages, such as `de`, or `nil` for that of the browser.
     package var language: String?
 
     package init(
@@ -42,7 +42,7 @@ package struct PersonRecord: Hashable, Sendable {
         (self.isDisabled, self.language) = (isDisabled, language)
     }
 
-    /// `true` if the person can sign in and administer everything. The last such person cannot be removed.
+    /// A Boolean value that indicates whether the person can sign in and administer everything.
     package var isLastingAdmin: Bool { self.role == .admin && self.apps == nil && self.hasPassword && !self.isDisabled }
 
     /// Returns the form of a name by which people are found: composed, in lower case.
@@ -52,7 +52,8 @@ package struct PersonRecord: Hashable, Sendable {
 }
 
 extension APICaller {
-    /// Creates the caller for requests of a person, in the session with this id; `nil` outside of a session.
+    /// Creates the caller for requests of a person.
+    /// - Parameter session: The id of the session to which the request belongs, or `nil` outside of a session.
     package init(_ person: PersonRecord, session: UUID? = nil) {
         self.init(
             id: person.id,
@@ -69,15 +70,15 @@ extension APICaller {
 package enum PersonChangeResult: Hashable, Sendable {
     case changed(PersonRecord)
     case missing
-    /// Nothing is changed: another person has the name.
+    /// A refusal because another person has the name.
     case nameTaken
-    /// Nothing is changed, because no other person could sign in and administer everything.
+    /// A refusal because no other person could sign in and administer everything.
     case lastAdmin
 }
 
 /// The result of deleting a person.
 package enum PersonDeletionResult: Hashable, Sendable {
     case deleted, missing
-    /// Nothing is deleted, because no other person could sign in and administer everything.
+    /// A refusal because no other person could sign in and administer everything.
     case lastAdmin
 }

@@ -9,7 +9,6 @@ package enum PersonRole: String, CaseIterable, Hashable, Sendable {
     /// The role of people who may do everything.
     case admin
 
-    /// The scopes of a person with this role.
     package var scopes: Set<APIScope> {
         switch self {
         case .viewer: [.read]

@@ -58,9 +58,9 @@ package struct StoredSession: Hashable, Sendable {
 /// The stored facts that an attempt to sign in with a name depends on.
 package struct SignInCandidate: Hashable, Sendable {
     package var person: PersonRecord
-    /// The stored password; `nil` for a person who has none yet.
+    /// The stored password, or `nil` for a person who has none yet.
     package var password: String?
-    /// `true` if the person has signed in from this network before. Failed attempts then cause shorter delays.
+    /// A Boolean value that indicates whether the person has signed in from this network before, which shortens delays.
     package var isKnownNetwork: Bool
 
     package init(person: PersonRecord, password: String? = nil, isKnownNetwork: Bool) {

@@ -3,13 +3,12 @@ package import PushTypes
 /// The failed attempts to sign in with a name or from a network, and the delay that they cause.
 ///
 /// An attempt counts as failed before its password is checked, so that concurrent attempts are limited like consecutive
-/// ones. The value does no I/O; the time of the steady clock is passed in.
+/// ones. The value does no I/O, and gets the time of the steady clock from its caller.
 package struct SignInLock: Hashable, Sendable {
-    /// The limits of a lock.
     package struct Limits: Hashable, Sendable {
         /// The number of failed attempts before the first delay.
         package var attempts: Int
-        /// The first delay; each further failure doubles it, up to ``longest``.
+        /// The first delay, which each further failure doubles, up to ``longest``.
         package var first: Duration = .seconds(60)
         package var longest: Duration
 
@@ -25,7 +24,7 @@ package struct SignInLock: Hashable, Sendable {
     /// The decision about an attempt to sign in.
     package enum Decision: Hashable, Sendable {
         case proceed
-        /// The attempt is refused, and so are further ones until this time has passed.
+        /// A refusal of the attempt, and of further ones until this time has passed.
         case wait(Duration)
     }
 
@@ -54,7 +53,7 @@ package struct SignInLock: Hashable, Sendable {
     /// Undoes the failure that was counted for an attempt that succeeded. Earlier failures stay.
     package mutating func succeeded() { self.failures = max(0, self.failures - 1) }
 
-    /// Returns `true` if the failures are so old that they do not count any more.
+    /// Returns whether the failures are so old that they no longer count.
     package func isForgotten(now: Timestamp) -> Bool { now.since(self.at) >= Self.memory }
 
     /// The maximum number of failures that are counted. Further failures do not increase the delay.

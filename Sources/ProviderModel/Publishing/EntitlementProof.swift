@@ -2,22 +2,20 @@ package import PushSupport
 
 /// The proof that an app's user may download an issue: App Store transactions, or an account with the publisher.
 package struct EntitlementProof: Hashable, Sendable {
-    /// The maximum number of transactions in a request, and the maximum length of one, in bytes. A request with more is
-    /// rejected.
+    /// The maximum number of transactions in a request, and of bytes in a transaction. A request with more is rejected.
     package static let (maximumTransactions, maximumTransaction) = (20, 16 * 1024)
     /// The maximum length of the name of an account, in bytes.
     package static let maximumAccount = 256
     /// The maximum length of the token of an account, in bytes.
     package static let maximumToken = 4096
-    /// The maximum length of a request with a proof, in bytes. It has room for twenty transactions and the other
-    /// members.
+    /// The maximum length of a request with a proof, in bytes. Twenty transactions fit in it.
     package static let maximumRequest = 512 * 1024
 
     /// The signed transactions of the App Store.
     package var transactions: [String] = []
-    /// The name of the reader's account with the publisher; `nil` for none.
+    /// The name of the reader's account with the publisher, or `nil` for none.
     package var account: String?
-    /// The token that the publisher's server has given to the app's user; `nil` for none.
+    /// The token that the publisher's server has given to the app's user, or `nil` for none.
     package var authToken: String?
 
     package init() {}

@@ -5,7 +5,7 @@ package import PushTypes
 package struct EntitlementServerRecord: Hashable, Sendable {
     /// The format of the queries and the responses.
     package enum Form: String, Hashable, Sendable, CaseIterable {
-        /// A signed POST with JSON, and a response with JSON.
+        /// The format of a signed POST with JSON, and of a response with JSON.
         case json
         /// The direct entitlement API of Adobe DPS: a GET with the account's token, and a response with XML.
         case xml
@@ -13,12 +13,12 @@ package struct EntitlementServerRecord: Hashable, Sendable {
 
     /// The decision about an account while the publisher's server does not respond.
     package enum WhenDown: String, Hashable, Sendable, CaseIterable {
-        /// While the server does not respond, an account is entitled to nothing.
+        /// The decision that no account is entitled while the server does not respond.
         case refuse
-        /// While the server does not respond, an account that was entitled within the last hours remains entitled.
-        /// Requests of other accounts have to be repeated later.
+        /// The decision that an account that was entitled within the last hours remains so while the server does not
+        /// respond. Requests of other accounts have to be repeated later.
         case allowKnown
-        /// While the server does not respond, every account is entitled.
+        /// The decision that every account is entitled while the server does not respond.
         case allow
     }
 
@@ -28,8 +28,7 @@ package struct EntitlementServerRecord: Hashable, Sendable {
     package var whenDown: WhenDown
     /// The secret that signs the queries. The store seals it with the master key.
     package var secret: String
-    /// The id of this version of the record, which each change replaces. Responses to queries of an earlier version do
-    /// not count.
+    /// The id of this version of the record, which each change replaces. Responses for an earlier version do not count.
     package var revision: UUID
     package var changedAt: Timestamp
 

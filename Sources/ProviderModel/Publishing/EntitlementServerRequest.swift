@@ -5,8 +5,7 @@ package enum EntitlementServerRequest {
     package static let form = Member.choice("form", of: EntitlementServerRecord.Form.self).described("Default json.")
     package static let whenDown = Member.choice("whenDown", of: EntitlementServerRecord.WhenDown.self)
         .described("Default allowKnown.")
-    /// The secret that the provider shares with the server: printable ASCII without spaces, so that a header can carry
-    /// it.
+    /// The secret shared with the server: printable ASCII without spaces, so that a header can carry it.
     package static let secret = Member.text("secret", maximum: 256, as: .string(length: 16...256, pattern: "^[!-~]+$"))
         .described("Default: the present one, or a new one.")
         .checked("invalid_value", "use 16 to 256 printable ASCII characters") { text in

@@ -14,8 +14,7 @@ package struct FileRecord: Hashable, Sendable {
     /// The name that the file had when it was uploaded.
     package var name: String
     package var createdAt: Timestamp
-    /// The time at which the last issue stopped using the file, which is deleted some time later; `nil` while one uses
-    /// it.
+    /// The time at which the file became unused, some time after which it is deleted, or `nil` while an issue uses it.
     package var unusedSince: Timestamp?
 
     package init(hash: ContentHash, size: Int, contentType: String, name: String, createdAt: Timestamp) {
@@ -57,7 +56,7 @@ package struct UploadRecord: Hashable, Sendable {
     package var createdAt: Timestamp
     /// The time at which the last bytes arrived.
     package var changedAt: Timestamp
-    /// The time at which the file was complete and its hash verified; `nil` before.
+    /// The time at which the file was complete and its hash verified, or `nil` until then.
     package var completedAt: Timestamp?
 
     package init(
@@ -78,13 +77,13 @@ package struct UploadRecord: Hashable, Sendable {
 /// The result of adding an upload.
 package enum UploadAdditionResult: Hashable, Sendable {
     case added
-    /// Nothing is added: the app has reached the maximum number of incomplete uploads.
+    /// A refusal because the app has reached the maximum number of incomplete uploads.
     case tooMany
-    /// Nothing is added: the app has reached the maximum number of files.
+    /// A refusal because the app has reached the maximum number of files.
     case tooManyFiles
-    /// Nothing is added: the app would exceed its quota. `used` is the size of its files and uploads, in bytes.
+    /// A refusal because the app would exceed its quota. `used` is the size of its files and uploads, in bytes.
     case overQuota(used: Int)
-    /// Nothing is added: the app does not exist any more.
+    /// A refusal because the app does not exist any more.
     case noApp
 }
 
@@ -95,7 +94,7 @@ package struct ContentHash: Hashable, Sendable, CustomStringConvertible {
 
     package let bytes: [UInt8]
 
-    /// Creates a hash from 32 bytes; `nil` for any other number.
+    /// Creates a hash from 32 bytes, or returns `nil` for any other number of bytes.
     package init?(bytes: [UInt8]) {
         guard bytes.count == Self.length else { return nil }
         self.bytes = bytes
@@ -103,7 +102,7 @@ package struct ContentHash: Hashable, Sendable, CustomStringConvertible {
 
     package init(_ digest: SHA256.Digest) { self.bytes = Array(digest) }
 
-    /// Reads 64 hexadecimal digits of either case; `nil` for any other text.
+    /// Reads 64 hexadecimal digits of either case, or returns `nil` for any other text.
     package init?(hex: String) {
         let digits = Array(hex.utf8)
         guard digits.count == 2 * Self.length else { return nil }

@@ -4,19 +4,19 @@ package import PushTypes
 
 /// The state of an issue.
 package enum IssueState: String, CaseIterable, Hashable, Sendable {
-    /// The issue is being prepared, and is not in the catalogue.
+    /// The state of an issue that is being prepared, and is not in the catalogue.
     case draft
-    /// The issue is in the catalogue, and can be downloaded.
+    /// The state of an issue that is in the catalogue, and can be downloaded.
     case published
-    /// The issue was published, but has been removed from the catalogue and can no longer be downloaded.
+    /// The state of an issue that was removed from the catalogue after its publication and can no longer be downloaded.
     case withdrawn
 }
 
 /// The condition on which an issue may be downloaded.
 package enum IssueAccess: String, CaseIterable, Hashable, Sendable {
-    /// Every account may download the issue.
+    /// The condition of an issue that every account may download.
     case free
-    /// Only accounts that are entitled by a purchase or a subscription may download the issue.
+    /// The condition of an issue that only accounts entitled by a purchase or a subscription may download.
     case retail
 }
 
@@ -33,18 +33,18 @@ package struct IssueRecord: Hashable, Sendable {
     /// The name of the issue in the app store and in pushes, unique in its app.
     package var productID: String
     package var title: String
-    /// The issue number that readers see, such as 7 or 3/2026; `nil` for none.
+    /// The issue number that readers see, such as 7 or 3/2026, or `nil` for none.
     package var number: String?
     package var date: CivilDate
     package var state = IssueState.draft
     package var access: IssueAccess
     package var createdAt: Timestamp
-    /// The time at which the issue was last published; `nil` if it never was.
+    /// The time at which the issue was last published, or `nil` if it never was.
     package var publishedAt: Timestamp?
     package var cover: FileRecord?
     /// The renditions, the smallest first.
     package var renditions: [RenditionRecord] = []
-    /// The latest notification that announced the issue; `nil` if none did.
+    /// The latest notification that announced the issue, or `nil` if none did.
     package var notification: UUID?
     /// The position of the issue in lists, among the issues of the same date. The store assigns it.
     package var position: Int64 = 0
@@ -96,21 +96,21 @@ package struct IssueChanges: Hashable, Sendable {
 package enum IssueChangeResult: Hashable, Sendable {
     case done(IssueRecord)
     case missing
-    /// Nothing is changed: another issue of the app has the product id.
+    /// A refusal because another issue of the app has the product id.
     case productIDTaken
-    /// Nothing is added: the app has reached the maximum number of issues, or the issue that of renditions.
+    /// A refusal because the app has the maximum number of issues, or the issue has the maximum number of renditions.
     case tooMany
-    /// Nothing is changed: the product id of an issue that was published is fixed.
+    /// A refusal because the product id of an issue that was published is fixed.
     case wasPublished
-    /// Nothing is changed, because a draft cannot be withdrawn.
+    /// A refusal because a draft cannot be withdrawn.
     case isDraft
-    /// Nothing is changed: the app has no file with the given hash.
+    /// A refusal because the app has no file with the given hash.
     case noFile
 }
 
 /// The result of removing an issue.
 package enum IssueDeletionResult: Hashable, Sendable {
     case deleted, missing
-    /// Nothing is removed, because the issue is published.
+    /// A refusal because the issue is published.
     case isPublished
 }

@@ -6,9 +6,9 @@ package struct NotifyWaves: Hashable, Sendable {
     package var size = 10_000
     /// The time between two waves, in seconds. Default 300.
     package var interval = 300
-    /// The bandwidth of the app's downloads beyond which the next wave waits, in bytes per second; `nil` for no limit.
+    /// The bandwidth of downloads beyond which the next wave waits, in bytes per second, or `nil` for no limit.
     package var maximumBandwidth: Int?
-    /// The number of open downloads of the app beyond which the next wave waits; `nil` for no limit.
+    /// The number of open downloads of the app beyond which the next wave waits, or `nil` for no limit.
     package var maximumDownloads: Int?
 
     package init() {}

@@ -12,11 +12,10 @@ package struct PublicationRecord: Hashable, Sendable {
     package var id: UUID
     package var app: Int64
     package var name: String
-    /// The publisher's account whose devices see the publication's issues; `nil` for all devices.
+    /// The publisher's account whose devices see the publication's issues, or `nil` for all devices.
     package var account: String?
     package var waves: NotifyWaves
-    /// The product ids of App Store subscriptions. A subscription entitles to the issues whose date is within its
-    /// period.
+    /// The product ids of App Store subscriptions, each of which entitles to the issues dated within its period.
     package var subscriptionProducts: Set<String> = []
     package var createdAt: Timestamp
 
@@ -43,7 +42,6 @@ package struct PublicationChanges: Hashable, Sendable {
 
     package init() {}
 
-    /// Applies the changes to a record.
     package func apply(to publication: inout PublicationRecord) {
         publication.name = self.name ?? publication.name
         if let account { publication.account = account.value }
@@ -58,15 +56,15 @@ package struct PublicationChanges: Hashable, Sendable {
 /// The result of adding a publication.
 package enum PublicationAdditionResult: Hashable, Sendable {
     case added
-    /// Nothing is added: the app has reached the maximum number of publications.
+    /// A refusal because the app has reached the maximum number of publications.
     case tooMany
-    /// Nothing is added: the app does not exist any more.
+    /// A refusal because the app does not exist any more.
     case noApp
 }
 
 /// The result of removing a publication.
 package enum PublicationDeletionResult: Hashable, Sendable {
     case deleted, missing
-    /// Nothing is removed, because the publication has issues.
+    /// A refusal because the publication has issues.
     case hasIssues
 }

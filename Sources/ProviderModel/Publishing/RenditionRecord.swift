@@ -15,13 +15,13 @@ package struct ScreenSize: Hashable, Comparable, Sendable, CustomStringConvertib
 
     package let longer, shorter: Int
 
-    /// Creates a size; `nil` unless both sides are in ``sides``.
+    /// Creates a size, or returns `nil` if a side is outside ``sides``.
     package init?(_ one: Int, _ other: Int) {
         guard Self.sides.contains(one), Self.sides.contains(other) else { return nil }
         (self.longer, self.shorter) = (max(one, other), min(one, other))
     }
 
-    /// Reads two numbers without leading zeros around an `x`; `nil` for any other text.
+    /// Reads two numbers without leading zeros around an `x`, or returns `nil` for any other text.
     package init?(_ text: String) {
         let parts = text.split(separator: "x", omittingEmptySubsequences: false)
         guard parts.count == 2, let one = Self.side(parts[0]), let other = Self.side(parts[1]) else { return nil }
@@ -35,7 +35,7 @@ package struct ScreenSize: Hashable, Comparable, Sendable, CustomStringConvertib
 
     package var description: String { "\(self.longer)x\(self.shorter)" }
 
-    /// Returns `true` if content of this size fits on a screen of another one.
+    /// Returns whether content of this size fits on a screen of another size.
     package func fits(on other: ScreenSize) -> Bool { self.longer <= other.longer && self.shorter <= other.shorter }
 
     /// Compares by the number of pixels, then by the longer side.
@@ -45,7 +45,7 @@ package struct ScreenSize: Hashable, Comparable, Sendable, CustomStringConvertib
 }
 
 extension IssueRecord {
-    /// Returns the rendition for a screen: that of its size, or else the largest one that fits; `nil` if none fits.
+    /// Returns the rendition for a screen: that of its size, or else the largest one that fits, or `nil` if none fits.
     package func rendition(for screen: ScreenSize) -> RenditionRecord? {
         self.renditions.last { $0.screenSize == screen }
             ?? self.renditions.filter { $0.screenSize.fits(on: screen) }

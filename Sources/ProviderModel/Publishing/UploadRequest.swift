@@ -10,7 +10,7 @@ package struct UploadRequest: Sendable {
     /// The regular expression of a media type without parameters.
     private static let mediaType = "^[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+$"
 
-    /// Returns `true` for a media type without parameters.
+    /// Returns whether a text is a media type without parameters.
     package static func isMediaType(_ text: String) -> Bool {
         text.wholeMatch(of: #/[A-Za-z0-9!#$&^_.+\-]+\/[A-Za-z0-9!#$&^_.+\-]+/#) != nil
     }

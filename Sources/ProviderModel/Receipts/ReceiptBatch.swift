@@ -7,7 +7,7 @@ package struct IncomingReceipt: Hashable, Sendable {
     package var id: UUID
     package var event: ReceiptEvent
     /// The name of the action or the conversion, in Unicode's normalization form C, so that equal names have equal
-    /// bytes; `nil` for other events.
+    /// bytes, or `nil` for other events.
     package let action: String?
     /// The time of the event by the device's clock.
     package var at: Timestamp
@@ -48,8 +48,7 @@ package struct ReceiptBatch: Hashable, Sendable {
     }
 
     package var sender: Sender
-    /// The maximum level of receipts that the sender allows to be kept. The lower of this and the notification's level
-    /// applies.
+    /// The maximum level of receipts that the sender allows. The lower of this and the notification's level applies.
     package var privacy: ReceiptLevel
     package var entries: [Entry]
 
@@ -61,21 +60,21 @@ package struct ReceiptBatch: Hashable, Sendable {
 /// The result of processing a receipt.
 package enum ReceiptResult: Hashable, Sendable {
     case accepted
-    /// The receipt was accepted before, by its id, and does not count again.
+    /// A result for a receipt whose id was accepted before, so that it does not count again.
     case repeated
     case refused(ReceiptRefusal)
 }
 
 /// The cause for which a receipt is refused. Sending the receipt again would not help.
 package enum ReceiptRefusal: String, Hashable, Sendable, CaseIterable {
-    /// The receipt is refused because the app has no such notification, or the installation did not get it.
+    /// A refusal because the app has no such notification, or the installation did not get it.
     case unknownNotification = "unknown_notification"
-    /// The receipt is refused because the notification ended too long ago (``ReceiptLimits/latest``).
+    /// A refusal because the notification ended too long ago (``ReceiptLimits/latest``).
     case tooLate = "too_late"
-    /// The receipt is refused because its notification has the maximum number of receipts, or of names of actions.
+    /// A refusal because the notification has the maximum number of receipts, or of names of actions.
     case tooMany = "too_many"
-    /// The receipt is refused because the notification was sent without receipts.
+    /// A refusal because the notification was sent without receipts.
     case receiptsOff = "receipts_off"
-    /// The receipt is refused because one of its members has an invalid value.
+    /// A refusal because a member of the receipt has an invalid value.
     case invalidValue = "invalid_value"
 }

@@ -23,7 +23,7 @@ package enum ReceiptLevel: Int64, Hashable, Sendable, CaseIterable, Comparable {
         self = privacy
     }
 
-    /// Returns `true` if the first level has less detail.
+    /// Returns whether the first level has less detail.
     package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 

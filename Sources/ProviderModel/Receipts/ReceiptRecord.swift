@@ -9,7 +9,7 @@ package struct ReceiptRecord: Hashable, Sendable {
     /// The time by the device's clock, between the notification's acceptance and ``receivedAt``.
     package var at: Timestamp
     package var receivedAt: Timestamp
-    /// The id of the device that sent the receipt; `nil` where only counts are kept, and for a token without a device.
+    /// The id of the device that sent the receipt, or `nil` if only counts are kept or the token has no device.
     package var device: Int64?
     /// The number by which the receipts of one installation are grouped in a list. It has no meaning of its own.
     package var subject: Int64
@@ -39,7 +39,7 @@ package struct ReceiptPlace: Hashable, Sendable {
 package struct ReceiptPage: Hashable, Sendable {
     /// The receipts, without those that are damaged or of a later version.
     package var receipts: [ReceiptRecord]
-    /// The position after which the next page begins; `nil` at the end of the list.
+    /// The position after which the next page begins, or `nil` at the end of the list.
     package var next: ReceiptPlace?
 
     package init(_ receipts: [ReceiptRecord], next: ReceiptPlace?) { (self.receipts, self.next) = (receipts, next) }
@@ -48,11 +48,11 @@ package struct ReceiptPage: Hashable, Sendable {
 /// The numbers of receipts of a notification for one event, or for one action.
 package struct ReceiptCount: Hashable, Sendable {
     package var event: ReceiptEvent
-    /// The name of the action or of the conversion; `nil` for the event as a whole.
+    /// The name of the action or of the conversion, or `nil` for the event as a whole.
     package var action: String?
-    /// The number of different installations that sent such receipts.
+    /// The number of different installations that sent receipts for the event or action.
     package var unique: Int
-    /// The number of such receipts.
+    /// The number of receipts for the event or action.
     package var total: Int
 
     package init(event: ReceiptEvent, action: String? = nil, unique: Int, total: Int) {
@@ -65,9 +65,9 @@ package struct NewReceipt: Hashable, Sendable {
     package var id: UUID
     package var notification: UUID
     package var record: ReceiptRecord
-    /// The id of the notification's recipient; `nil` where only counts are kept.
+    /// The id of the notification's recipient, or `nil` where only counts are kept.
     package var recipient: Int64?
-    /// The device's token, environment and user; `nil` where only counts are kept, or if they are not known.
+    /// The device's token, environment and user, or `nil` where only counts are kept, or if they are not known.
     package var token: DeviceToken?
     package var environment: PushEnvironment?
     package var user: String?
@@ -128,10 +128,10 @@ package enum ReceiptSource: Int64, Hashable, Sendable, CaseIterable {
 
 /// The place up to which the events of a gateway have been read: the newest event that was read.
 package struct GatewayCursor: Hashable, Sendable {
-    /// The number of the newest event that was read; 0 before the first one.
+    /// The number of the newest event that was read, or 0 before the first one.
     package var position: Int64
     /// The time of the newest event that was read, which distinguishes it from an event with the same number in another
-    /// log; `nil` if it is not known.
+    /// log, or `nil` if it is not known.
     package var at: Timestamp?
 
     package init(position: Int64, at: Timestamp? = nil) { (self.position, self.at) = (position, at) }

@@ -50,8 +50,7 @@ package struct CronExpression: Hashable, Sendable {
         self.daysOfWeek = try CronField.dayOfWeek.parse(fields[4])
     }
 
-    /// Returns the first run later than `timestamp`; `nil` if there is none within 40 years, or none before the year
-    /// 10000.
+    /// Returns the first run later than `timestamp`, or `nil` if none is within 40 years and before the year 10000.
     package func next(after timestamp: Timestamp, in zone: TimeZone) -> Timestamp? {
         let seconds = timestamp.calendarSeconds
         let minute = (seconds + zone.offset(at: seconds)).floored(by: 60)

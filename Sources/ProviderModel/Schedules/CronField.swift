@@ -97,12 +97,13 @@ package enum CronField: String, CaseIterable, Sendable {
 struct CronValues: Hashable, Sendable {
     /// The set of allowed values, with one bit for each value.
     var bits: UInt64
-    /// `true` if the field begins with `*` or allows every value. It then does not restrict the days or times of runs.
+    /// A Boolean value that indicates whether the field begins with `*` or allows every value. Such a field does not
+    /// restrict the days or times of runs.
     var isWildcard: Bool
 
     func contains(_ value: Int) -> Bool { self.bits >> UInt64(value) & 1 == 1 }
 
-    /// Returns the lowest allowed value that is `value` or more; `nil` if there is none.
+    /// Returns the lowest allowed value that is `value` or more, or `nil` if there is none.
     func first(from value: Int) -> Int? {
         guard value < 64 else { return nil }
         let rest = self.bits >> UInt64(value)
@@ -112,7 +113,7 @@ struct CronValues: Hashable, Sendable {
 
 /// The error of a text that is not a cron expression.
 package struct CronError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The field at fault; `nil` for the whole expression.
+    /// The field at fault, or `nil` for the whole expression.
     package var field: CronField?
     /// The explanation for the caller.
     package var message: String

@@ -10,12 +10,12 @@ package struct RecurringSchedule: Hashable, Sendable {
     package var cron: CronExpression
     package var timeZone: TimeZone
     package var missedRuns = MissedRuns.runOnce(maximumLateness: RecurringSchedule.standardLateness)
-    /// The time before which there is no run; `nil` for no bound.
+    /// The time before which there is no run, or `nil` for no bound.
     package var from: Timestamp?
-    /// The time from which on there are no more runs; `nil` for no bound.
+    /// The time from which on there are no more runs, or `nil` for no bound.
     package var until: Timestamp?
 
-    /// Returns the first run later than `timestamp` and within the bounds; `nil` if there is none.
+    /// Returns the first run later than `timestamp` and within the bounds, or `nil` if there is none.
     package func nextRun(after timestamp: Timestamp) -> Timestamp? {
         let start = self.from.map { max(timestamp, $0.advanced(by: .milliseconds(-1))) } ?? timestamp
         guard let run = self.cron.next(after: start, in: self.timeZone) else { return nil }
@@ -36,11 +36,10 @@ extension RecurringSchedule {
         case runAll(maximum: Int)
     }
 
-    /// The runs that are due.
     package struct Due: Hashable, Sendable {
         /// The due runs, oldest first.
         package var runs: [Timestamp]
-        /// The next run, to be kept for the next call; `nil` when the schedule has ended.
+        /// The next run, to be kept for the next call, or `nil` when the schedule has ended.
         package var next: Timestamp?
     }
 
@@ -55,8 +54,7 @@ extension RecurringSchedule {
     /// The maximum time before now in which missed runs are searched: about a hundred years.
     private static let longestLookBack: Duration = .seconds(100 * 366 * 86_400)
 
-    /// Returns the runs that are due at `now`. If the clock is set back, the next run stays, so that nothing runs
-    /// twice.
+    /// Returns the runs that are due at `now`. Setting the clock back keeps the next run, so that nothing runs twice.
     /// - Parameter nextRun: The next run that the last call returned, or ``nextRun(after:)`` at the start.
     package func due(nextRun: Timestamp, now: Timestamp) -> Due {
         guard nextRun <= now else { return Due(runs: [], next: nextRun) }
@@ -120,7 +118,7 @@ extension RecurringSchedule: StoredJSON {
     /// mon-fri","timeZone":"Europe/Berlin","missedRuns":"skip"}`.
     package static let member = Member.object("schedule", Self.object)
 
-    /// Reads the member `schedule` of a request; `nil` if it is absent.
+    /// Reads the member `schedule` of a request, or returns `nil` if it is absent.
     /// - Parameter now: The current time. A schedule without a run after it is rejected.
     package static func parse(in fields: JSONFields, now: Timestamp) throws(RequestError) -> RecurringSchedule? {
         guard let fields = try fields.value(Self.member) else { return nil }

@@ -10,20 +10,19 @@ package struct ScheduleRecord: Hashable, Sendable {
     package var request: Data
     /// The rule that determines the times of its runs.
     package var rule: RecurringSchedule
-    /// The time of the next run; `nil` once there is none.
+    /// The time of the next run, or `nil` if there is none.
     package var nextRunAt: Timestamp?
     package var lastRunAt: Timestamp?
     package var isPaused: Bool
     package var createdAt: Timestamp
-    /// The API key that added or last replaced the schedule; `nil` if it is not known.
+    /// The API key that added or last replaced the schedule, or `nil` if it is not known.
     package var key: KeyReference?
-    /// The problem of the latest runs; `nil` after a successful run.
+    /// The problem of the latest runs, or `nil` after a successful run.
     package var problem: ScheduleProblem?
     /// The version, which rises with each change by a person, and when a user is erased from the audience. A run that
     /// was decided for another version is not sent.
     package var version: Int64 = 0
-    /// The audiences and templates that the request names. They are written with the request, and not read with the
-    /// record.
+    /// The audiences and templates that the request names. They are written but not read with the record.
     package var uses: Set<LibraryUse> = []
 
     package init(

@@ -22,7 +22,7 @@ package struct CivilDate: Hashable, Comparable, Sendable {
         self.year = yearOfEra + era * 400 + (self.month <= 2 ? 1 : 0)
     }
 
-    /// Creates a day; `nil` for one that is not in the calendar, or a year outside 1 to 9999.
+    /// Creates a day, or returns `nil` for one that is not in the calendar, or a year outside 1 to 9999.
     package init?(year: Int64, month: Int, day: Int) {
         guard (1...9999).contains(year), (1...12).contains(month), (1...31).contains(day) else { return nil }
         let shiftedYear = month <= 2 ? year - 1 : year
@@ -35,7 +35,7 @@ package struct CivilDate: Hashable, Comparable, Sendable {
         guard self.year == year, self.month == month, self.day == day else { return nil }
     }
 
-    /// Reads `YYYY-MM-DD`; `nil` for any other text, and for a day that is not in the calendar.
+    /// Reads `YYYY-MM-DD`, or returns `nil` for any other text, and for a day that is not in the calendar.
     package init?(_ text: String) {
         var reader = DigitReader(text)
         guard let year = reader.number(digits: 4), reader.take("-"), let month = reader.number(digits: 2),
@@ -79,7 +79,7 @@ package enum Weekday: String, CaseIterable, Hashable, Sendable {
     case friday = "fri"
     case saturday = "sat"
 
-    /// The number of the day in cron; 0 is Sunday.
+    /// The number of the day in cron, where 0 is Sunday.
     var index: Int {
         switch self {
         case .sunday: 0

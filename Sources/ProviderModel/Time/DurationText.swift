@@ -6,7 +6,7 @@ package enum DurationText {
 
     private static let units: [(name: Character, seconds: Int64)] = [("d", 86_400), ("h", 3600), ("m", 60), ("s", 1)]
 
-    /// Returns the seconds of a whole number with a unit; `nil` for any other text.
+    /// Returns the seconds of a whole number with a unit, or `nil` for any other text.
     package static func seconds(_ text: String) -> Int64? {
         guard text.utf8.count <= 12, let unit = Self.units.first(where: { $0.name == text.last }) else { return nil }
         let digits = text.dropLast()

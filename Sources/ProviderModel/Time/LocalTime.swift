@@ -7,13 +7,13 @@ package struct LocalTime: Hashable, Comparable, Sendable {
 
     private init(secondOfDay: Int64) { self.secondOfDay = secondOfDay }
 
-    /// Creates a time of day; `nil` for one that does not exist. 24:00 does not exist either.
+    /// Creates a time of day, or returns `nil` for one that does not exist. 24:00 does not exist either.
     package init?(hour: Int, minute: Int, second: Int = 0) {
         guard (0...23).contains(hour), (0...59).contains(minute), (0...59).contains(second) else { return nil }
         self.secondOfDay = Int64(hour * 3600 + minute * 60 + second)
     }
 
-    /// Reads `HH:MM` or `HH:MM:SS`, two digits each; `nil` for any other text.
+    /// Reads `HH:MM` or `HH:MM:SS`, two digits each, or returns `nil` for any other text.
     package init?(_ text: String) {
         var reader = DigitReader(text)
         guard let time = LocalTime(reading: &reader), reader.isAtEnd else { return nil }
@@ -52,8 +52,7 @@ struct DigitReader {
 
     var isAtEnd: Bool { self.rest.isEmpty }
 
-    /// Reads a number of exactly `digits` decimal digits, at most nine; `nil`, without reading anything, if they do not
-    /// follow.
+    /// Reads a number of exactly `digits` decimal digits, at most nine, or reads nothing and returns `nil`.
     mutating func number(digits: Int) -> Int? {
         let part = self.rest.prefix(digits)
         guard part.count == digits, digits <= 9 else { return nil }
@@ -69,7 +68,7 @@ struct DigitReader {
     var digitsAhead: Int { self.rest.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }.count }
 
     /// Consumes `character`, in either case, if it follows.
-    /// - Returns: `true` if it did.
+    /// - Returns: Whether it followed.
     mutating func take(_ character: Unicode.Scalar) -> Bool {
         guard let first = self.rest.first, character.isASCII else { return false }
         let isLetter = character.properties.isAlphabetic
@@ -100,7 +99,7 @@ package struct LocalDateTime: Hashable, Comparable, Sendable {
 }
 
 extension LocalDateTime {
-    /// Reads `YYYY-MM-DDTHH:MM` or `YYYY-MM-DDTHH:MM:SS`, without a zone; `nil` for any other text.
+    /// Reads `YYYY-MM-DDTHH:MM` or `YYYY-MM-DDTHH:MM:SS`, without a zone, or returns `nil` for any other text.
     package init?(_ text: String) {
         var reader = DigitReader(text)
         guard let value = LocalDateTime(reading: &reader), reader.isAtEnd else { return nil }

@@ -55,9 +55,9 @@ extension JSONFields {
     /// The range of numbers that are accepted as times, up to the year 9999 in milliseconds.
     fileprivate static let numbersOfTimes: ClosedRange<Int64> = 0...253_402_300_799_999
 
-    /// Reads a timestamp as RFC 3339 text or in seconds since 1970; `nil` if the member is absent.
+    /// Reads a timestamp as RFC 3339 text or in seconds since 1970, or returns `nil` if the member is absent.
     ///
-    /// Milliseconds, the unit of version 0.1, are still read: see ``firstMilliseconds``.
+    /// Milliseconds, the unit of version 0.1, are still read (``firstMilliseconds``).
     package func timestamp(_ name: String) throws(RequestError) -> Timestamp? {
         switch self.members[name] {
         case nil: return nil

@@ -11,7 +11,7 @@ extension TimeZone {
     /// The maximum length of the name of a time zone, in bytes.
     static let maximumName = 256
 
-    /// Creates a zone from a name that a caller gave; `nil` for a name that is not in the zone database.
+    /// Creates a zone from a name that a caller gave, or returns `nil` for a name that is not in the zone database.
     package init?(named name: String) {
         // A NUL would end the name early.
         guard name.utf8.count <= Self.maximumName,
@@ -57,8 +57,7 @@ extension TimeZone {
 
 /// A span of time without a change of the clocks, in seconds since 1970.
 struct ClockSpan {
-    /// The end of a span that is not followed by a change. It is later than all times of the calendar, and far from an
-    /// overflow.
+    /// The end of a span that is not followed by a change. It is later than all dates and far from an overflow.
     static let never: Int64 = 1 << 52
 
     var start: Int64

@@ -4,10 +4,10 @@ extension Timestamp {
     /// The position after the seconds of RFC 3339 text, in bytes.
     private static let secondsEnd = "2026-11-25T09:30:00".utf8.count
 
-    /// Reads RFC 3339 text such as `2026-11-25T09:30:00Z` or `2026-11-25T10:30:00.5+01:00`.
+    /// Reads RFC 3339 text such as `2026-11-25T10:30:00.5+01:00`, or returns `nil` for any other text.
     ///
-    /// Fractions are truncated to milliseconds. Seconds may be left out, but not before a fraction, which is one of a second
-    /// (RFC 3339, 5.6). A leap second (`:60`) is rejected.
+    /// Fractions are truncated to milliseconds. Seconds may be left out, but not before their fraction (RFC 3339, 5.6).
+    /// A leap second (`:60`) is rejected.
     package init?(rfc3339 text: String) {
         guard text.utf8.count <= 40 else { return nil }
         var reader = DigitReader(text)
@@ -33,7 +33,7 @@ extension Timestamp {
         return milliseconds == 0 ? "\(time)Z" : "\(time).\(milliseconds.padded(3))Z"
     }
 
-    /// Reads the offset of the text's clock from UTC, in seconds.
+    /// Reads the offset of the text's clock from UTC, in seconds, or returns `nil` if there is none.
     private static func offset(_ reader: inout DigitReader) -> Int64? {
         if reader.take("Z") { return 0 }
         let isAhead = reader.take("+")

@@ -14,13 +14,13 @@ package struct PushResourceRecord: Hashable, Sendable {
     package var hash: [UInt8]
     package var app: Int64
     package var installation: String
-    /// The app's own name for the push resource, which the pushes with its messages carry; empty for none.
+    /// The app's own name for the push resource, which the pushes with its messages carry, or an empty string for none.
     package var name: String
-    /// The public VAPID key of the only sender whose messages are accepted; `nil` for any sender.
+    /// The public VAPID key of the only sender whose messages are accepted, or `nil` for any sender.
     package var vapidKey: [UInt8]?
-    /// The origin in the address that was given out, such as `https://push.example.org`; `nil` if it was not stored.
+    /// The origin in the address that was given out, such as `https://push.example.org`, or `nil` if it was not stored.
     package var origin: String?
-    /// The URL to be called when the push resource ends, so that its sender knows; `nil` for none. The store seals it.
+    /// The URL to call when the push resource ends, so that its sender knows, or `nil` for none. The store seals it.
     package var unsubscribeURL: String?
     package var createdAt: Timestamp
 
@@ -63,7 +63,7 @@ package struct PushMessageRecord: Hashable, Sendable {
     package var resource: UUID
     /// The SHA-256 of the token with which the app fetches the message.
     package var tokenHash: [UInt8]
-    /// The topic of the message; a newer message of the same topic replaces it. `nil` for none.
+    /// The topic of the message, or `nil` for none. A newer message of the same topic replaces the message.
     package var topic: String?
     package var body: Data
     /// The time at which the message expires.

@@ -1,8 +1,8 @@
 package import Foundation
 package import PushTypes
 
-/// A key pair by which an app identifies itself to browsers' push services (RFC 8292). New subscriptions are made with
-/// the app's newest key.
+/// A key pair by which an app identifies itself to browsers' push services (RFC 8292). New subscriptions use the
+/// newest.
 package struct VAPIDKeyRecord: Hashable, Sendable {
     /// The maximum number of keys of an app. Keys of existing subscriptions are kept, so a further key is rejected.
     package static let maximumCount = 10

@@ -28,7 +28,7 @@ package struct WebhookRecord: Hashable, Sendable {
     package var createdAt: Timestamp
     /// The position of the last block of events that the receiver accepted. Sending continues with the next block.
     package var cursor: Int64
-    /// The number of requests that failed since the last accepted one; 0 after a success.
+    /// The number of requests that failed since the last accepted one, or 0 after a success.
     package var failures: Int
     package var nextTryAt: Timestamp?
     package var lastError: String?
@@ -58,7 +58,7 @@ package struct EventBlock: Hashable, Sendable {
     package var id: Int64
     package var kind: WebhookRecord.Event
     package var at: Timestamp
-    /// The events as JSON values with commas between them; empty for a block of ``tokens``.
+    /// The events as JSON values with commas between them, which are empty for a block of ``tokens``.
     package var events: Data
     package var tokens: [TokenEventRecord] = []
 
@@ -67,7 +67,6 @@ package struct EventBlock: Hashable, Sendable {
     }
 }
 
-/// A list of stored webhooks.
 package struct WebhookList: Sendable {
     /// The webhooks that can be read, oldest first.
     package var webhooks: [WebhookRecord]
@@ -84,14 +83,12 @@ package struct WebhookDeliveryRecord: Hashable, Sendable {
     /// The position of the block, from which events can be sent again.
     package var block: Int64
     package var kind: WebhookRecord.Event
-    /// The time of the block's events.
     package var at: Timestamp
-    /// The stored length of the events, in bytes; 0 for token events, which are stored in a table of their own.
+    /// The stored length of the events, in bytes, or 0 for token events, which are stored in a table of their own.
     package var bytes: Int
     /// A Boolean value that indicates whether the receiver has accepted the block, or the block was skipped.
     package var isAcknowledged: Bool
-    /// The times of the latest request that the receiver accepted; `nil` if there was none, or it is not stored any
-    /// more.
+    /// The times of the latest request that the receiver accepted, or `nil` if none was or it is not stored any more.
     package var postedAt, acknowledgedAt: Timestamp?
 
     package init(

@@ -6,11 +6,9 @@ import PushSupport
 package enum WebhookSecret {
     package static let prefix = "whsec_"
 
-    /// Creates a new secret.
     package static func make() -> String { self.prefix + RandomText.make() }
 
-    /// Returns a new secret together with the newest of `stored`, so that receivers which know either of them accept
-    /// the requests.
+    /// Returns a new secret together with the newest of `stored`, so that receivers may know either of them.
     package static func adding(_ new: String, to stored: String) -> String {
         ([new] + self.all(in: stored).prefix(1)).joined(separator: " ")
     }

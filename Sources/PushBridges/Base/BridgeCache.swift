@@ -4,8 +4,8 @@ import PushSupport
 import PushTypes
 import Synchronization
 
-/// A value that is computed from the bridges of one kind and cached, so that requests read no bridges from disk. It is
-/// computed again after any bridge has changed.
+/// A value that is computed from the bridges of one kind and cached, so that requests do not read bridges from disk. It
+/// is computed again after any bridge has changed.
 ///
 /// Only one read of the store runs at a time, and all callers share it. Frequent changes of bridges therefore occupy at
 /// most one connection of the store, and no caller waits for more than two reads.
@@ -16,9 +16,8 @@ final class BridgeCache<Value: Sendable>: Sendable {
         var value: Value
     }
 
-    /// A read of the store that is in progress.
     private struct Flight {
-        /// The number of bridge changes (``BridgeStore/bridgeGeneration``) before the read began, which sees all of
+        /// The number of bridge changes (``BridgeStore/bridgeGeneration``) before the read began. The read sees all of
         /// them.
         let generation: Int
         let value = OneShotValue<Value>()
@@ -35,7 +34,7 @@ final class BridgeCache<Value: Sendable>: Sendable {
     private let make: @Sendable (any AppStore & BridgeStore) async throws -> Value
     private let state = Mutex(State())
 
-    /// Creates an empty cache; the first use of ``value`` reads the store.
+    /// Creates an empty cache. The first use of ``value`` reads the store.
     /// - Parameters:
     ///   - aging: The maximum age of a value that depends on more than bridges, and the clock that measures it. `nil`
     ///     if the value does not expire.
@@ -48,7 +47,7 @@ final class BridgeCache<Value: Sendable>: Sendable {
         (self.store, self.aging, self.make) = (store, aging, make)
     }
 
-    /// The value for the current bridges.
+    /// The value for the current bridges, which is read from the store unless it is cached.
     /// - Throws: An error of the store if bridges have changed and cannot be read, or `CancellationError`. A value that
     ///   has only expired is returned if it cannot be renewed.
     var value: Value {
@@ -82,7 +81,7 @@ final class BridgeCache<Value: Sendable>: Sendable {
         return try await flight.value.valueUnlessCancelled()
     }
 
-    /// Joins the read in progress or begins one. The read continues even if its callers stop waiting.
+    /// Returns the read in progress, or begins one. It continues even if its callers stop waiting.
     private func join() -> Flight {
         self.state.withLock { state in
             if let flight = state.flight { return flight }
@@ -112,14 +111,13 @@ final class BridgeCache<Value: Sendable>: Sendable {
 }
 
 extension BridgeCache<[String: BridgeRecord]> {
-    /// Creates a cache of the bridges of one kind, by name.
     convenience init(_ kind: BridgeKind, store: any AppStore & BridgeStore) {
         self.init(store: store) { store in
             Dictionary(try await store.bridges(kind: kind).map { ($0.name, $0) }) { first, _ in first }
         }
     }
 
-    /// Returns the bridge with a name, or `nil` if there is none.
+    /// The bridge with the given name, or `nil` if there is none.
     subscript(name: String) -> BridgeRecord? { get async throws { try await self.value[name] } }
 }
 

@@ -26,11 +26,12 @@ struct BinaryBridge: BridgeFeature {
     var services: [any Service] { self.service.map { [$0] } ?? [] }
 }
 
-/// The settings of a bridge for legacy providers. Its name is the topic of their certificates.
+/// The settings of a bridge for legacy providers. The name of such a bridge is the topic of their certificates.
 struct BinaryBridgeSettings: BridgeSettings, Hashable {
     /// The maximum number of certificates of one bridge. Settings that list more are rejected.
     private static let maximumCertificates = 100
-    /// The maximum length of a fingerprint in settings, in characters, including the colons that some tools write.
+    /// The maximum length of a fingerprint in settings, in characters, including the colons that some tools write. A
+    /// longer one is rejected.
     private static let maximumFingerprint = 95
 
     private enum Members {
@@ -52,7 +53,8 @@ struct BinaryBridgeSettings: BridgeSettings, Hashable {
     /// The SHA-256 fingerprints of the certificates that may push, each as 64 lower-case hexadecimal digits. If it is
     /// empty, all certificates of the topic that the listener's authority has signed may push.
     let certificates: Set<String>
-    /// Indicates whether a push that was stored before its connection broke is dropped when it arrives again.
+    /// A Boolean value that indicates whether a push that was stored before its connection broke is dropped when it
+    /// arrives again.
     let dropsRepeats: Bool
 
     init(_ fields: JSONFields) throws(RequestError) {

@@ -7,17 +7,14 @@ import PushSupport
 import PushTypes
 import PushWire
 
-/// Translates between the bytes of a connection, ``BinaryServerStateMachine`` and ``BinaryIntake``, which stores
-/// notifications.
-///
-/// It outlives its connection until all notifications that the legacy provider has sent are stored, because the legacy
-/// provider considers them accepted.
+/// The handler of a legacy provider's connection. It passes received bytes to ``BinaryServerStateMachine``, and the
+/// resulting notifications to ``BinaryIntake``, which stores them. It outlives its connection until all notifications
+/// that the legacy provider has sent are stored, because the legacy provider considers them accepted.
 final class BinaryBridgeHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// The maximum number of notifications that one call passes to ``BinaryIntake``. Further ones wait for the next
-    /// call.
+    /// The maximum number of notifications that one call passes to ``BinaryIntake``. Others wait for the next call.
     private static let batch = 64
 
     private let listener: BinaryBridgeListener
@@ -26,11 +23,11 @@ final class BinaryBridgeHandler: ChannelInboundHandler {
     /// The actions of the state machine that are still to be performed. Performing one of them may add others.
     private var actions = CircularBuffer<BinaryServerStateMachine.Action>()
     private var isPerforming = false
-    /// The connection at the intake or the reason for rejecting it, or `nil` until the certificate is checked.
+    /// The connection as ``BinaryIntake`` knows it, or the reason for rejecting it, or `nil` until the certificate is
+    /// checked.
     private var connection: Result<BinaryIntake.Connection, BinaryClientRejection>?
     /// The permit from the budget of open connections, or `nil` until the certificate is accepted.
     private var place: BudgetPermit?
-    /// The notifications that have not been passed to the intake yet.
     private var waiting = CircularBuffer<BinaryIntake.Item>()
     private var isTaking = false
     /// The context of the channel, or `nil` once the channel is closed.
@@ -38,10 +35,11 @@ final class BinaryBridgeHandler: ChannelInboundHandler {
     private var timer: Scheduled<Void>?
     private var isReading = true
     private var isHandshakeDone = false
-    /// Indicates whether the legacy provider may send notifications again, because it cannot know which were stored.
+    /// A Boolean value that indicates whether the legacy provider may send notifications again, because it cannot know
+    /// which were stored.
     private var isBroken = false
-    /// Indicates whether the legacy provider has closed its write side, or an error packet has told it which
-    /// notifications are stored. Otherwise the end of the connection may make it repeat notifications.
+    /// A Boolean value that indicates whether the legacy provider has closed its write side, or an error packet has
+    /// told it which notifications are stored. Otherwise the end of the connection may make it repeat notifications.
     private var hasEnded = false
 
     init(listener: BinaryBridgeListener, certificate: @escaping (any Channel) -> [UInt8]? = LegacyTLS.peerCertificate) {
@@ -116,8 +114,8 @@ final class BinaryBridgeHandler: ChannelInboundHandler {
             }
     }
 
-    /// Takes a permit for the open connection from the budget of its certificate. Returns a rejection if the budget is
-    /// exhausted.
+    /// Takes a permit for the open connection from the budget of its certificate. Returns the connection for
+    /// ``BinaryIntake``, or a rejection if the budget is exhausted.
     private func admit(_ client: BinaryClient) -> Result<BinaryIntake.Connection, BinaryClientRejection> {
         do throws(BudgetRefusal) {
             let owner = BudgetCaller(app: client.topic, .name(client.fingerprint))
@@ -137,7 +135,6 @@ final class BinaryBridgeHandler: ChannelInboundHandler {
         }
     }
 
-    /// Performs actions in order, then passes waiting notifications to the intake.
     private func perform(_ actions: [BinaryServerStateMachine.Action], on eventLoop: any EventLoop) {
         self.actions += actions
         guard !self.isPerforming else { return }
@@ -255,7 +252,6 @@ final class BinaryBridgeHandler: ChannelInboundHandler {
         context.close(mode: .output, promise: nil)
     }
 
-    /// Pauses or resumes reading from the channel as the state machine requires.
     private func adjustReading() {
         guard let context, self.stateMachine.wantsBytes != self.isReading else { return }
         self.isReading.toggle()
@@ -272,7 +268,6 @@ final class BinaryBridgeHandler: ChannelInboundHandler {
     }
 }
 
-/// The components that all connections of legacy providers share.
 struct BinaryBridgeListener: Sendable {
     let directory: BinaryClientDirectory
     let intake: BinaryIntake
@@ -285,7 +280,6 @@ struct BinaryBridgeListener: Sendable {
     let time: any TimeSource
     let logger: Logger
 
-    /// Adds the handler of a connection to its pipeline, behind TLS.
     func initialize(_ channel: any Channel) throws {
         try channel.pipeline.syncOperations.addHandler(BinaryBridgeHandler(listener: self))
     }

@@ -87,7 +87,7 @@ package final class BinaryBridgeService: Service {
         self.listeners = (binary, feedback)
     }
 
-    /// Returns the ports once the listeners are bound, or throws the error with which ``run()`` fails before that.
+    /// Returns the ports once the listeners are bound. If ``run()`` fails before that, its error is thrown.
     package func ports() async throws -> Ports { try await self.bound.value }
 
     /// Stores the configured legacy providers, and runs the listeners until graceful shutdown.
@@ -163,8 +163,7 @@ package final class BinaryBridgeService: Service {
         if let displaced { self.parts.logger.warnOfReplacement(by: bridge, of: displaced) }
     }
 
-    /// Remembers the pushes that were stored in the last minute. If the previous process crashed, legacy providers send
-    /// them again.
+    /// Remembers the pushes that were stored in the last minute. After a crash, legacy providers send them again.
     private func expectRepeats() async throws {
         let limits = DeduplicationWindow.Limits()
         let since = self.parts.time.now.advanced(by: .zero - limits.time)

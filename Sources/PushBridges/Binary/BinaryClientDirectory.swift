@@ -12,7 +12,7 @@ struct BinaryClient: Hashable, Sendable {
     let app: Int64
     let topic: Topic
     let environment: PushEnvironment
-    /// The topic in the certificate, or `nil` if it has none.
+    /// The topic in the certificate, or `nil` if the certificate has none.
     let certificateTopic: Topic?
     /// The SHA-256 fingerprint of the certificate, in hexadecimal.
     let fingerprint: String
@@ -25,19 +25,19 @@ struct BinaryClient: Hashable, Sendable {
 enum BinaryClientRejection: Error, Hashable, CustomStringConvertible {
     case noCertificate
     case unreadableCertificate
-    /// The rejection of a certificate that no bridge accepts, by its fingerprint or its topic. `topic` is `nil` if the
+    /// The rejection of a certificate of which no bridge accepts the fingerprint or the topic. `topic` is `nil` if the
     /// certificate has none.
     case unknownCertificate(fingerprint: String, topic: String?)
     case noApp
     /// The rejection if the app cannot push to the environment, because it has no credential there, or a fault of its
     /// credential or topic has paused the environment.
     case cannotSend(PushEnvironment, reason: String)
-    /// The rejection if the bridges cannot be read, or the budget of connections is exhausted. The legacy provider may
-    /// try again.
+    /// The rejection if the bridges cannot be read, or the budget of connections is exhausted. Another attempt may
+    /// succeed.
     case unavailable(String)
 
-    /// The status with which the first notification is rejected (reference 5.2). It tells the legacy provider whether
-    /// it may send the notification again.
+    /// The status with which the connection's first notification is rejected (reference 5.2). It tells the legacy
+    /// provider whether it may send the notification again.
     var status: BinaryStatus { if case .unavailable = self { .processingError } else { .missingTopic } }
 
     var description: String {
@@ -55,7 +55,6 @@ enum BinaryClientRejection: Error, Hashable, CustomStringConvertible {
 
 /// Finds legacy providers by their certificates.
 final class BinaryClientDirectory: Sendable {
-    /// The bridges that were read from the store, by topic.
     private struct Bridges: Sendable {
         var records: [Topic: (bridge: BridgeRecord, settings: BinaryBridgeSettings)] = [:]
         /// The topics of the bridges that list a certificate, by the certificate's fingerprint.
@@ -64,7 +63,8 @@ final class BinaryClientDirectory: Sendable {
     }
 
     private let store: any AppStore & BridgeStore & EnvironmentStore
-    /// Indicates whether the listener verifies certificates against authorities, so that their topics can be trusted.
+    /// A Boolean value that indicates whether the listener verifies certificates against authorities, so that their
+    /// topics can be trusted.
     private let trustsTopics: Bool
     private let bridges: BridgeCache<Bridges>
 
@@ -140,7 +140,6 @@ final class BinaryClientDirectory: Sendable {
             && (settings.certificates.isEmpty ? self.trustsTopics : settings.certificates.contains(client.fingerprint))
     }
 
-    /// Returns all bridges for legacy providers, with their settings.
     func all() async throws -> [(bridge: BridgeRecord, settings: BinaryBridgeSettings)] {
         Array(try await self.bridges.value.records.values)
     }
@@ -161,7 +160,8 @@ final class BinaryClientDirectory: Sendable {
 }
 
 extension ConfigurationFault.Cause {
-    /// Indicates whether an operator must correct a credential or a topic. It is `false` for faults of the connection.
+    /// A Boolean value that indicates whether an operator must correct a credential or a topic to end the fault. It is
+    /// `false` for faults of the connection.
     fileprivate var isOfCredential: Bool {
         switch self {
         case .credentialRejected, .credentialExpired, .credentialUnusable, .credentialMissing, .topicDisallowed,

@@ -15,7 +15,6 @@ import Synchronization
 /// Each notification is either rejected or stored. Notifications of a connection are processed in order, and none after
 /// a rejected one is stored.
 final class BinaryIntake: Sendable {
-    /// A notification that was read from a connection.
     struct Item: Sendable {
         /// The number that identifies the notification among those of its connection.
         var ticket: UInt32
@@ -33,7 +32,7 @@ final class BinaryIntake: Sendable {
         private static let lastNumber = Atomic<UInt64>(0)
 
         let id = UUID()
-        /// The number of the connection in the order of creation, by which a connection waits only for older ones.
+        /// The number of the connection in the order of creation. A connection waits only for those with lower numbers.
         let number = Connection.lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
         let client: BinaryClient
         private let hasEnded = Atomic(false)
@@ -141,8 +140,8 @@ final class BinaryIntake: Sendable {
         return nil
     }
 
-    /// Releases the state of a connection that has no more notifications to store. After a broken one, repeated pushes
-    /// are recognized.
+    /// Releases the state of a connection that has no more notifications to store. After a broken connection,
+    /// repetitions of its pushes are recognized.
     /// - Parameter isBroken: Whether the legacy provider cannot know which notifications were stored.
     func connectionEnded(_ connection: Connection, isBroken: Bool) {
         self.windows.connectionEnded(connection.id, of: connection.client, isBroken: isBroken)
@@ -170,7 +169,7 @@ final class BinaryIntake: Sendable {
 }
 
 extension UUID {
-    /// Creates a UUID of version 8 from the first bits of a digest (RFC 9562).
+    /// Creates a UUID of version 8 (RFC 9562) from the first bits of a digest.
     fileprivate init(digest: SHA256.Digest) {
         var bytes = Array(digest.prefix(16))
         bytes[6] = bytes[6] & 0x0f | 0x80

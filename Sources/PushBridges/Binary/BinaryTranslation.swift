@@ -15,7 +15,7 @@ enum BinaryTranslation {
         let status: BinaryStatus
     }
 
-    /// Returns the request for a notification, or the rejection of one with an invalid token or payload.
+    /// Returns the request for a notification, or a rejection if its token or payload is invalid.
     static func request(
         _ notification: BinaryNotification,
         from client: BinaryClient
@@ -44,7 +44,7 @@ enum BinaryTranslation {
         return .success(NotificationRequest(content: content, audience: audience, environment: client.environment))
     }
 
-    /// Returns the push type that fits a payload, because the binary protocol has no field for it.
+    /// Returns the push type that fits a payload. The binary protocol has no field for it.
     static func pushType(_ payload: [String: JSONValue], topic: Topic) -> PushType {
         if topic.name.hasSuffix(PushType.voip.topicSuffix) { return .voip }
         if topic.name.hasSuffix(PushType.complication.topicSuffix) { return .complication }

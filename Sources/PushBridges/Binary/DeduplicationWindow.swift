@@ -13,7 +13,6 @@ import Synchronization
 /// sends again those that it remembers. Each stored push is recognized once, within ``Limits/time`` after the break.
 /// Equal pushes on an unbroken connection are treated as different ones.
 struct DeduplicationWindow: Sendable {
-    /// The properties by which two pushes of a legacy provider are equal: token, payload and expiration.
     struct Key: Hashable, Sendable {
         private let digest: SHA256.Digest
 
@@ -40,15 +39,13 @@ struct DeduplicationWindow: Sendable {
     }
 
     struct Limits: Hashable, Sendable {
-        /// The time for which a push is remembered, and for which a repetition is recognized after a break. Default 60
-        /// s.
+        /// The time for which a push is remembered, and a repetition recognized after a break. Default 60 s.
         var time: Duration = .seconds(60)
         /// The maximum number of pushes that are remembered for one connection, and of expected repetitions. The oldest
         /// push is forgotten for a new one, and further repetitions are treated as new pushes. Default 10,000.
         var count = 10_000
     }
 
-    /// The pushes that a connection has stored recently, the oldest first.
     private struct Memory: Sendable {
         private(set) var pushes = CircularBuffer<(key: Key, at: Timestamp)>()
 
@@ -62,9 +59,7 @@ struct DeduplicationWindow: Sendable {
         }
     }
 
-    /// A stored push that the legacy provider may send again.
     private struct Expectation: Sendable {
-        /// The number of times that the push may still be sent again.
         var count: Int
         /// The time from which an equal push is treated as a new one.
         var until: Timestamp
@@ -73,15 +68,14 @@ struct DeduplicationWindow: Sendable {
     private let limits: Limits
     private var stored: [UUID: Memory] = [:]
     private var expected: [Key: Expectation] = [:]
-    /// The time from which no repetition is expected, or `nil` while none is expected.
+    /// The latest time until which a repetition is expected, or `nil` while none is expected.
     private var until: Timestamp?
 
     init(limits: Limits = Limits()) { self.limits = limits }
 
-    /// Indicates whether the window remembers no pushes, so that it can be removed.
+    /// A Boolean value that indicates whether the window remembers no pushes, so that it can be removed.
     var isEmpty: Bool { self.stored.isEmpty && self.expected.isEmpty }
 
-    /// Remembers a push that was stored over a connection.
     mutating func stored(_ key: Key, on connection: UUID, now: Timestamp) {
         self.stored[connection, default: Memory()].add(key, now: now, limits: self.limits)
     }
@@ -95,7 +89,8 @@ struct DeduplicationWindow: Sendable {
         self.expect(recent.map(\.key), now: now)
     }
 
-    /// Expects each push to be sent again within ``Limits/time``. Pushes beyond ``Limits/count`` are ignored.
+    /// Expects each push to be sent again within ``Limits/time``. Repetitions of pushes beyond ``Limits/count`` are not
+    /// recognized.
     mutating func expect(_ keys: some Sequence<Key>, now: Timestamp) {
         self.expected = self.expected.filter { $0.value.until > now }
         var room = self.limits.count - self.expected.values.reduce(0) { $0 + $1.count }
@@ -120,8 +115,8 @@ struct DeduplicationWindow: Sendable {
 }
 
 /// The deduplication windows of all legacy providers. There is one window for each certificate, and one for each bridge
-/// with pushes from before the start. An app that takes over a certificate or a bridge has its own windows, because no
-/// pushes were stored for it.
+/// with pushes from before the start of the process. An app that takes over a certificate or a bridge has its own
+/// windows, because no pushes were stored for it.
 final class DeduplicationRegistry: Sendable {
     private enum Origin: Hashable {
         case certificate(fingerprint: String, app: Int64)
@@ -136,13 +131,14 @@ final class DeduplicationRegistry: Sendable {
         (self.limits, self.time) = (limits, time)
     }
 
-    /// Remembers a push that was stored over a connection, unless its bridge does not drop repetitions.
+    /// Remembers a push that was stored over a connection, if its bridge drops repetitions.
     func stored(_ key: DeduplicationWindow.Key, from client: BinaryClient, on connection: UUID) {
         guard client.dropsRepeats else { return }
         self.change(Self.certificate(of: client)) { $0.stored(key, on: connection, now: $1) }
     }
 
-    /// Handles the end of a connection, see ``DeduplicationWindow/connectionEnded(_:isBroken:now:)``.
+    /// Handles the end of a client's connection, as described at
+    /// ``DeduplicationWindow/connectionEnded(_:isBroken:now:)``.
     func connectionEnded(_ connection: UUID, of client: BinaryClient, isBroken: Bool) {
         self.change(Self.certificate(of: client)) { $0.connectionEnded(connection, isBroken: isBroken, now: $1) }
     }

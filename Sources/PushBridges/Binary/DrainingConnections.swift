@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The broken connections of legacy providers that still have notifications to store.
+/// The legacy providers' broken connections that still have notifications to store.
 ///
 /// A legacy provider whose connection broke sends the pushes that it remembers again over a new connection. The new
 /// connection waits until the broken one has stored its pushes, because only then it is known which of them are stored.
@@ -9,7 +9,6 @@ final class DrainingConnections: Sendable {
         /// The numbers of the broken connections, by the fingerprint of their certificate.
         var ending: [String: Set<UInt64>] = [:]
         var waiting: [String: [CheckedContinuation<Bool, Never>]] = [:]
-        /// The callers that wait until no broken connection is left.
         var waitingForAll: [CheckedContinuation<Void, Never>] = []
 
         mutating func takeWaitingForAll() -> [CheckedContinuation<Void, Never>] {
@@ -20,12 +19,10 @@ final class DrainingConnections: Sendable {
 
     private let state = Mutex(State())
 
-    /// Adds a broken connection that still has notifications to store.
     func begin(_ connection: BinaryIntake.Connection) {
         self.state.withLock { _ = $0.ending[connection.client.fingerprint, default: []].insert(connection.number) }
     }
 
-    /// Removes a connection that has no more notifications to store.
     func end(_ connection: BinaryIntake.Connection) {
         let fingerprint = connection.client.fingerprint
         let (waiting, waitingForAll) = self.state.withLock { state in
@@ -40,8 +37,8 @@ final class DrainingConnections: Sendable {
         for waiter in waitingForAll { waiter.resume() }
     }
 
-    /// Waits until no older broken connection with the same certificate is left. Younger connections are ignored, so
-    /// that no two connections wait for each other.
+    /// Waits until the client has no older broken connection with notifications to store. Newer connections are
+    /// ignored, so that no two connections wait for each other.
     func waitForOlder(than connection: BinaryIntake.Connection) async {
         let fingerprint = connection.client.fingerprint
         var hasWaited = true
@@ -58,7 +55,7 @@ final class DrainingConnections: Sendable {
         }
     }
 
-    /// Waits until no broken connection is left, but no longer than `limit`.
+    /// Waits until no broken connection has notifications to store, but no longer than `limit`.
     func waitForAll(atMost limit: Duration) async {
         let timer = Task {
             try await Task.sleep(for: limit)

@@ -8,8 +8,8 @@ import PushWire
 
 /// The source of legacy providers' feedback lists: the tokens of their pushes that APNs has reported as unregistered.
 struct LegacyFeedbackSource: FeedbackSource {
-    /// An entry of a feedback list, which is a token with the time at which APNs reported it as unregistered, and its
-    /// app and environment.
+    /// An entry of a feedback list: a token, the time at which APNs reported it as unregistered, its app and its
+    /// environment.
     struct Entry: Sendable {
         var entry: LegacyToken
         var target: AppEnvironment

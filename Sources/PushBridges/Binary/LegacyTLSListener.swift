@@ -4,8 +4,7 @@ import NIOSSL
 import PushHTTP
 import PushSupport
 
-/// A TLS listener for legacy providers. It binds the port, limits and tracks the connections, and closes them at
-/// shutdown.
+/// A TLS listener for legacy providers. It binds the port, limits and tracks connections, and closes them at shutdown.
 final class LegacyTLSListener: Sendable {
     private let name: String
     private let configuration: BinaryBridgeConfiguration

@@ -5,11 +5,11 @@ import PushProvider
 import PushSupport
 package import PushTypes
 
-/// The components that bridges are built from: those of the provider, and those that several bridges share.
+/// The components that bridges are built from: the provider's components, and those that several bridges share.
 struct BridgeComponents: Sendable {
     let provider: ProviderComponents
     let configuration: BridgesConfiguration
-    /// The HTTP client for requests to URLs in the settings of apps, such as the URL of an old server.
+    /// The HTTP client for requests to URLs in the settings of apps, such as that of the server that a bridge replaces.
     let settingsClient: RestrictedHTTPClient
     /// The HTTP client for requests to URLs that unauthenticated clients name, such as UnifiedPush endpoints.
     let strangersClient: RestrictedHTTPClient
@@ -48,8 +48,7 @@ struct BridgeComponents: Sendable {
 package struct BridgesConfiguration: Sendable {
     /// The configuration of the listeners for legacy providers, or `nil` for no such listeners.
     package var binary: BinaryBridgeConfiguration?
-    /// The certificate authorities, in PEM, that are trusted at chat servers in addition to those of the system.
-    /// Default none.
+    /// The certificate authorities, in PEM, that are trusted at chat servers besides those of the system. Default none.
     package var chatAuthorities: String?
 
     package init(binary: BinaryBridgeConfiguration? = nil, chatAuthorities: String? = nil) {
@@ -92,13 +91,13 @@ package struct BinaryBridgeConfiguration: Sendable {
     /// The authorities that sign legacy providers' certificates, in PEM. If it is `nil`, each bridge must list the
     /// certificates that it accepts.
     package var authority: String?
-    /// Indicates whether TLS 1.0 and 1.1 are allowed, for clients that support nothing newer. Default `false`.
+    /// A Boolean value that indicates whether TLS 1.0 and 1.1 are allowed, for clients that support nothing newer.
+    /// Default `false`.
     package var allowsOldTLS = false
-    /// Indicates whether notifications of commands 0 and 1 may have payloads of up to 2,048 bytes, as those of command
-    /// 2, instead of 256. Default `true`, because some clients rely on it.
+    /// A Boolean value that indicates whether notifications of commands 0 and 1 may have payloads of up to 2,048 bytes,
+    /// like those of command 2, instead of 256. Default `true`, because some clients rely on it.
     package var isLenient = true
-    /// The maximum number of connections of legacy providers to each listener. Further connections are closed. Default
-    /// 1,000.
+    /// The maximum number of legacy providers' connections to each listener. Further ones are closed. Default 1,000.
     package var connections = 1000
     /// The maximum time for a TLS handshake, after which the connection is closed. Default 10 s.
     package var handshake: Duration = .seconds(10)

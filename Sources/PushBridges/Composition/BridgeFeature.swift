@@ -12,8 +12,8 @@ protocol BridgeFeature: ProviderExtension {
     static var kind: BridgeKind { get }
     /// The type of a bridge's settings, or `nil` for a kind that ``BridgesController`` does not configure.
     static var settings: (any BridgeSettings.Type)? { get }
-    /// Indicates whether clients of a bridge have its secret in their URLs, so that attackers may try to guess it. A
-    /// new secret must then have at least ``BridgeAuthenticator/goodSecret`` bytes.
+    /// A Boolean value that indicates whether clients of a bridge have its secret in their URLs, where attackers may
+    /// try to guess it. A new secret must then have at least ``BridgeAuthenticator/goodSecret`` bytes.
     static var hasSecretInURL: Bool { get }
     /// The names and the help texts of the bridge's metrics, for `/metrics`.
     static var metrics: [MetricDescription] { get }

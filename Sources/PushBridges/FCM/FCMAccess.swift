@@ -83,7 +83,7 @@ struct FCMAccess: Sendable {
         return try .init(bridge: bridge, app: app, settings: FCMSettings(bridge), admission: admission)
     }
 
-    /// Runs `body` and converts its errors into responses of FCM. `/metrics` counts the request as `operation`.
+    /// Runs `body` and converts its errors into responses of FCM. At `/metrics`, the request counts as `operation`.
     /// - Parameter error: Creates the response to an error.
     func respond(
         _ operation: String,
@@ -103,7 +103,7 @@ struct FCMAccess: Sendable {
 
     static func response(_ error: FCMError) -> Response { self.response(error, body: error.json) }
 
-    /// Returns the response to an error, with a body in a format other than that of FCM.
+    /// Returns the response to an error, with a body in another format than that of FCM's HTTP v1 API.
     static func response(_ error: FCMError, body: JSONValue) -> Response {
         let status = HTTPResponse.Status(code: error.status)
         var headers: HTTPFields = [:]

@@ -9,7 +9,6 @@ extension BridgeKind {
     static let fcm = BridgeKind("fcm")
 }
 
-/// The bridge for clients of Firebase Cloud Messaging (FCM).
 struct FCMBridge: BridgeFeature {
     static let kind = BridgeKind.fcm
     static let settings: (any BridgeSettings.Type)? = FCMSettings.self
@@ -42,7 +41,6 @@ struct FCMBridge: BridgeFeature {
     }
 }
 
-/// The settings of a bridge that speaks FCM's HTTP v1 API. The name of the bridge is the project id.
 struct FCMSettings: BridgeSettings, Hashable {
     /// The maximum length of a project id, in bytes. A bridge with a longer name is rejected.
     private static let maximumName = 100
@@ -57,7 +55,7 @@ struct FCMSettings: BridgeSettings, Hashable {
     /// The time within which an equal body from the same caller is treated as a repetition of the same message, in
     /// seconds. If it is `nil`, each request is a new message.
     let repeatSeconds: Int64?
-    /// The settings of shadow mode (``ShadowForwarder``), in which the bridge sends no pushes; `nil` in normal mode.
+    /// The settings of shadow mode (``ShadowForwarder``), in which the bridge sends no pushes, or `nil` in normal mode.
     let shadow: ShadowSettings?
 
     init(_ fields: JSONFields) throws(RequestError) {

@@ -4,7 +4,7 @@ import ProviderModel
 ///
 /// `&&` and `||` have the same precedence and are evaluated from left to right.
 struct FCMCondition: Hashable, Sendable {
-    /// The maximum number of topics in one condition. A condition beyond one of these limits is invalid.
+    /// The maximum number of topics in one condition. A condition with more is invalid.
     static let maximumTopics = 5
     /// The maximum length of a condition, in bytes. A longer one is invalid.
     static let maximumText = 2048
@@ -78,7 +78,6 @@ struct FCMCondition: Hashable, Sendable {
             return isNegated ? .not(operand) : operand
         }
 
-        /// Parses `'NAME' in topics`.
         private mutating func topic() throws(Fault) -> String {
             self.skipSpaces()
             guard self.position < self.bytes.count, case let mark = self.bytes[self.position],
@@ -99,7 +98,8 @@ struct FCMCondition: Hashable, Sendable {
             return name
         }
 
-        /// Skips spaces and consumes a word or an operator. Returns `false` if the input does not continue with it.
+        /// Skips spaces and consumes `text`, a word or an operator. Returns `false` if the input does not continue with
+        /// it.
         private mutating func take(_ text: StaticString) -> Bool {
             self.skipSpaces()
             let word = UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)

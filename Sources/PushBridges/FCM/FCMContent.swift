@@ -2,7 +2,7 @@ import PushSupport
 import PushTypes
 
 /// The content of an FCM message: the headers and the payload of its `apns` block, completed from the blocks `data` and
-/// `notification` for all platforms.
+/// `notification`, which are for all platforms.
 struct FCMContent: Hashable, Sendable {
     /// The supported header fields, by their names in lower case.
     private let headers: [String: String]
@@ -68,8 +68,8 @@ struct FCMContent: Hashable, Sendable {
         return push
     }
 
-    /// Returns the push type that the headers name, or else the one of the topic's suffix, or else one that fits the
-    /// payload.
+    /// Returns the push type that the headers name, otherwise the one that the topic's suffix implies, and otherwise
+    /// the one that fits the payload.
     private func pushType(to app: Topic) throws(FCMError) -> String {
         var derived: PushType?
         if let text = self.headers["apns-topic"] {
@@ -89,7 +89,8 @@ struct FCMContent: Hashable, Sendable {
 
     // MARK: Parts
 
-    /// Returns the members of `aps`, or none if it is absent. Flags that some clients encode as Booleans are converted.
+    /// Returns the members of `aps`. The result is empty if `aps` is absent. Flags that some clients encode as Booleans
+    /// are converted.
     private static func aps(_ value: JSONValue?) throws(FCMError) -> [String: JSONValue] {
         guard let value, value != .null else { return [:] }
         guard case .object(var aps) = value else { throw .invalid("message.apns.payload.aps", "it must be an object") }

@@ -14,19 +14,16 @@ struct FCMError: Error, Hashable, Sendable {
         case thirdPartyAuthError = "THIRD_PARTY_AUTH_ERROR"
     }
 
-    /// A member of the request that is at fault.
     struct Violation: Hashable, Sendable {
         var field: String
         var description: String
     }
 
-    /// The response of Apple's push service that caused the error.
     struct APNsAnswer: Hashable, Sendable {
         var status: Int
         var reason: String
     }
 
-    /// The HTTP status of the response.
     let status: Int
     /// The name of the `google.rpc.Code`, such as `NOT_FOUND`.
     let name: String
@@ -37,7 +34,6 @@ struct FCMError: Error, Hashable, Sendable {
 
     private static let types = "type.googleapis.com/"
 
-    /// The body of the response.
     var json: JSONValue {
         var details: [JSONValue] = []
         if let code {
@@ -79,15 +75,14 @@ extension FCMError {
         (self.status, self.name, self.message, self.code) = (status, name, message, code)
     }
 
-    /// The error for a member with a wrong type or value. `code` is `nil` for the errors to which FCM adds no
-    /// `FcmError`.
+    /// The error for a member `field` with a wrong type or value. If `code` is `nil`, the error has no detail
+    /// `FcmError`, as in FCM.
     static func invalid(_ field: String, _ description: String, code: Code? = nil) -> FCMError {
         var error = FCMError(400, "INVALID_ARGUMENT", "Invalid value at '\(field)': \(description)", code: code)
         error.violations = [Violation(field: field, description: description)]
         return error
     }
 
-    /// The error for a token that is no longer valid.
     static var unregistered: FCMError {
         var error = FCMError(404, "NOT_FOUND", "The device is no longer registered.", code: .unregistered)
         error.answer = APNsAnswer(status: Reason.unregistered.status, reason: Reason.unregistered.text)
@@ -111,7 +106,6 @@ extension FCMError {
 
     static func notFound(_ message: String) -> FCMError { FCMError(404, "NOT_FOUND", message) }
 
-    /// Creates the FCM error for an error of authentication, of the store, or of HTTP.
     init(_ error: RequestError) {
         let message = error.path.map { "\($0): \(error.message)" } ?? error.message
         switch error.kind {
@@ -127,7 +121,7 @@ extension FCMError {
         }
     }
 
-    /// Creates the FCM error for one of the provider's content check. It names the member of the FCM message at fault.
+    /// Creates the FCM error for an error of the provider's content check. It names the FCM message's member at fault.
     init(content error: RequestError) {
         let path = error.path ?? ""
         let place: String
@@ -139,8 +133,8 @@ extension FCMError {
         self = .invalid(place, error.message, code: .invalidArgument)
     }
 
-    /// Creates the FCM error for the outcome for a token. Returns `nil` for an accepted, pending or skipped push, which
-    /// is not a failure.
+    /// Creates the FCM error for the outcome of a push to a token. Returns `nil` for an accepted, pending or skipped
+    /// push, which is not a failure.
     init?(_ verdict: TokenOutcome) {
         switch verdict {
         case .accepted, .pending, .skipped: return nil
@@ -154,7 +148,6 @@ extension FCMError {
         }
     }
 
-    /// Creates the FCM error for a rejection reason of the push service, such as `Unregistered`.
     private init(rejection text: String) {
         let reason = Reason(rawValue: text)
         switch reason {

@@ -5,12 +5,11 @@ import PushTypes
 
 /// The body of `messages:send`, without the members that concern only other platforms.
 struct FCMMessage: Hashable, Sendable {
-    /// The maximum length of a body, in bytes. The body may include blocks for other platforms.
+    /// The maximum length of a request body with the blocks for all platforms, in bytes. A longer one is rejected.
     static let maximumBody = 256 * 1024
-    /// The maximum length of a token in a message, in bytes. A message with a longer one is rejected.
+    /// The maximum length of a message's token, in bytes. A message with a longer one is rejected.
     private static let maximumTarget = 4096
 
-    /// The recipients of a message.
     enum Target: Hashable, Sendable {
         case token(DeviceToken)
         /// An installation, by the id with which its app registered it.
@@ -19,7 +18,7 @@ struct FCMMessage: Hashable, Sendable {
         case topics(AudienceExpression)
     }
 
-    /// Indicates whether the message is only checked and not sent.
+    /// A Boolean value that indicates whether the message is only checked and not sent.
     let isTest: Bool
     let target: Target
     private let content: FCMContent
@@ -69,8 +68,8 @@ struct FCMMessage: Hashable, Sendable {
         }
     }
 
-    /// Parses the token of a device. A token of FCM itself contains a colon, belongs to no device of the provider, and
-    /// is reported as unregistered.
+    /// Returns the target for a device token. A token of FCM itself contains a colon and belongs to no device of the
+    /// provider. It is reported as unregistered.
     private static func token(_ text: String, at place: String) throws(FCMError) -> Target {
         guard !text.contains(":") else { throw .unregistered }
         guard text.utf8.count <= Self.maximumTarget, let token = DeviceToken(userInput: text),

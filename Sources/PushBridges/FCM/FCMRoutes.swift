@@ -6,14 +6,13 @@ import PushProvider
 import PushSupport
 import PushTypes
 
-/// The routes of FCM's HTTP v1 API: `messages:send` at FCM's own path, and below `/fcm/{project}/{secret}`.
+/// The routes of FCM's HTTP v1 API: `messages:send` at FCM's own path and below `/fcm/{project}/{secret}`.
 struct FCMRoutes: Sendable {
     let access: FCMAccess
     let sender: FCMSender
     let shadow: ShadowForwarder
     let time: any TimeSource
 
-    /// The prefix of paths that contain the secret of a bridge.
     static let secretPrefix = "fcm/:bridge/:secret/"
 
     func addRoutes(to router: Router<APIContext>) {
@@ -46,8 +45,8 @@ struct FCMRoutes: Sendable {
         }
     }
 
-    /// Responds in shadow mode with FCM's response, or with the bridge's own if no server is configured. No push is
-    /// sent.
+    /// Responds in shadow mode with FCM's response, or with the bridge's own response if no FCM server is configured.
+    /// No push is sent.
     private func shadow(
         _ settings: ShadowSettings,
         _ request: Request,
@@ -98,7 +97,6 @@ struct FCMRoutes: Sendable {
     private static func response(_ name: String) throws -> Response { try .json(["name": JSONValue.string(name)]) }
 }
 
-/// The properties of a response that shadow mode compares between FCM and the bridge.
 struct FCMResponse: Hashable, Sendable {
     /// The HTTP status, followed by the error code if there is one.
     let text: String
@@ -121,7 +119,8 @@ extension ShadowComparison {
     /// Compares the bridge's response to a message with FCM's response.
     /// - Parameters:
     ///   - error: The error with which the bridge would respond, or `nil` for a message that would be sent.
-    ///   - target: The token to which the message is sent, or `nil` for topics and for a message that cannot be read.
+    ///   - target: The token to which the message is addressed, or `nil` for topics and for a message that cannot be
+    ///     read.
     ///   - answer: FCM's response, or `nil` if no request was sent to FCM.
     init(_ error: FCMError?, target: DeviceToken?, _ answer: FCMResponse?, at: Timestamp) {
         self.init()

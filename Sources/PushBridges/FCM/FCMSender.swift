@@ -7,11 +7,10 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// Sends the messages of FCM clients.
 struct FCMSender: Sendable {
     /// The message id in the response to a message that is only checked.
     private static let testName = "fake_message_id"
-    /// The maximum number of an installation's devices that are read from the store, the oldest first.
+    /// The maximum number of devices of an installation that are read from the store. The oldest are read first.
     private static let maximumDevices = 100
 
     let submission: PushSubmission
@@ -25,11 +24,10 @@ struct FCMSender: Sendable {
         let settings: FCMSettings
         let admission: BridgeAuthenticator.Admission
 
-        /// Returns the resource name of a message with an id.
         func name(_ message: String) -> String { "projects/\(self.bridge.name)/messages/\(message)" }
     }
 
-    /// A message that has passed all checks and can be sent.
+    /// A message that has passed all checks, in the form in which it is sent.
     struct Plan: Sendable {
         let content: TranslatedPush.Checked
         let audience: Audience
@@ -166,7 +164,8 @@ struct FCMSender: Sendable {
         return Repetition(present: identity(window), before: identity(window - 1), window: .seconds(seconds))
     }
 
-    /// Returns the notification of an equal request within the window, or `nil` if there was none.
+    /// Returns the notification of an equal earlier request (``FCMSettings/repeatSeconds``), or `nil` if there was
+    /// none.
     private func earlier(
         _ repetition: Repetition,
         _ project: Project,

@@ -5,22 +5,18 @@ import PushTypes
 
 /// The topics of FCM, which the provider stores as tags of devices.
 enum FCMTopic {
-    /// The prefix of those tags of a device that stand for topics.
     private static let prefix = "topic:"
     /// The maximum length of a topic's name, in bytes. With the prefix, the name fits into a tag.
     static let maximumName = Member.maximumText - FCMTopic.prefix.utf8.count
-    /// The optional prefix of a topic's name in requests.
     private static let path = "/topics/"
 
     static func tag(_ name: String) -> String { Self.prefix + name }
 
-    /// Returns the topic that a tag stands for, or `nil` for any other tag.
     static func name(ofTag tag: String) -> String? {
         tag.hasPrefix(Self.prefix) ? String(tag.dropFirst(Self.prefix.count)) : nil
     }
 
-    /// Returns the name of a topic from a string with or without the prefix `/topics/`, or `nil` if the name is
-    /// invalid.
+    /// Returns the name of a topic from a string with or without the prefix `/topics/`, or `nil` if it is invalid.
     static func name(_ text: String) -> String? {
         let name = text.hasPrefix(Self.path) ? String(text.dropFirst(Self.path.count)) : text
         let isName =
@@ -47,10 +43,9 @@ enum InstanceIDToken: Hashable, Sendable {
     var token: DeviceToken? { if case .token(let token) = self { token } else { nil } }
 }
 
-/// The body of `batchAdd` and `batchRemove`: tokens, and the topic to which they are subscribed or from which they are
-/// unsubscribed.
+/// The body of `batchAdd` and `batchRemove`: tokens, and the topic to subscribe them to or unsubscribe them from.
 struct TopicBatch: Hashable, Sendable {
-    /// The maximum length of a body, in bytes. A request with a longer one is rejected.
+    /// The maximum length of a request body, in bytes. A longer one is rejected.
     static let maximumBody = 1024 * 1024
     static let maximumTokens = 1000
 
@@ -69,13 +64,12 @@ struct TopicBatch: Hashable, Sendable {
     }
 }
 
-/// The body of `batchImport`: device tokens of Apple's push service, which are registered.
+/// The body of `batchImport`: device tokens of Apple's push service that are to be registered.
 struct ImportBatch: Hashable, Sendable {
     static let maximumTokens = 100
 
     let application: Topic
     let environment: PushEnvironment
-    /// The tokens as the client wrote them, which the response repeats.
     let texts: [String]
 
     /// Parses the body. Throws the ``FCMError`` with which the whole request fails.
@@ -96,7 +90,7 @@ private enum InstanceIDBody {
         return try ProtoFields(json, path: "")
     }
 
-    /// Returns the strings of an array. Throws an error unless it has 1 to `most` of them.
+    /// Returns the strings of the array `name`. Throws ``FCMError`` unless there are 1 to `most` of them.
     static func texts(_ name: String, in fields: ProtoFields, most: Int) throws(FCMError) -> [String] {
         guard case .array(let values)? = fields.value(name), (1...most).contains(values.count) else {
             throw .invalid(name, "name 1 to \(most) tokens")
@@ -110,7 +104,6 @@ private enum InstanceIDBody {
     }
 }
 
-/// The result for one token in a response of the Instance ID service.
 enum TopicResult: String, Hashable, Sendable {
     case done = ""
     case invalid = "INVALID_ARGUMENT"

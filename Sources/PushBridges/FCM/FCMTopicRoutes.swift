@@ -8,7 +8,7 @@ import PushSupport
 import PushTypes
 
 /// The routes for topic subscriptions: the batches of the Instance ID service, and FCM's newer resources for single
-/// subscriptions.
+/// ones.
 ///
 /// The routes change devices, so API keys need the scope `register`.
 struct FCMTopicRoutes: Sendable {
@@ -50,7 +50,8 @@ struct FCMTopicRoutes: Sendable {
         }
     }
 
-    /// Registers device tokens. The registration token of a device is its device token in hexadecimal.
+    /// Responds to `batchImport`: registers device tokens. A device's registration token is its device token in
+    /// hexadecimal.
     @Sendable private func importBatch(_ request: Request, _ context: APIContext) async -> Response {
         await self.respondToBatch(request, context) { reached, body in
             let batch = try ImportBatch(body)
@@ -72,7 +73,7 @@ struct FCMTopicRoutes: Sendable {
         }
     }
 
-    /// The credential of a batch: the secret of a project in the path, or an API key.
+    /// The credential of a batch request: the secret of a project in the path, or an API key.
     private enum Reached {
         case project(FCMSender.Project)
         case key(BridgeAuthenticator.Admission)
@@ -100,7 +101,7 @@ struct FCMTopicRoutes: Sendable {
         }
     }
 
-    /// Authenticates a batch and responds to its body. Errors have the Instance ID service's format, which is a string.
+    /// Authenticates a batch request and responds to its body. An error is a string, as in the Instance ID service.
     private func respondToBatch(
         _ request: Request,
         _ context: APIContext,
@@ -181,15 +182,15 @@ struct FCMTopicRoutes: Sendable {
         return topic
     }
 
-    /// Returns the active devices that the path names, by a token or an installation.
+    /// Returns the active devices that the request's path names, by a token or an installation.
     private func devices(_ project: FCMSender.Project, _ context: APIContext) async throws -> [DeviceRecord] {
         let text = context.path("registration")
         guard let token = InstanceIDToken(text).token else { return try await self.sender.devices(of: text, project) }
         return try await self.store.devices(app: project.app.id, token: token).filter(\.isActive)
     }
 
-    /// Subscribes the devices that the path names to a topic, or unsubscribes them if `isSet` is `false`. Returns
-    /// `noDevice` if the path names no active device.
+    /// Subscribes the devices that the request's path names to a topic, or unsubscribes them if `isSet` is `false`.
+    /// Returns `noDevice` if the path names no active device.
     private func set(
         _ topic: String,
         isSet: Bool,

@@ -9,7 +9,7 @@ struct ProtoFields {
     /// The path of the message, for errors. It is empty for the top-level message.
     let path: String
 
-    /// Reads a message. Throws ``FCMError`` for a value that is not an object.
+    /// Reads the members of a message. Throws ``FCMError`` for a value that is not an object.
     init(_ value: JSONValue, path: String) throws(FCMError) {
         guard case .object(let members) = value else {
             throw .invalid(path.isEmpty ? "body" : path, "it must be an object")
@@ -17,7 +17,6 @@ struct ProtoFields {
         (self.members, self.path) = (members, path)
     }
 
-    /// Returns the path of a member, for errors.
     func place(_ name: String) -> String { self.path.isEmpty ? name : "\(self.path).\(name)" }
 
     /// Returns a member by its name in snake case, or `nil` if it is absent or `null`.
@@ -32,8 +31,7 @@ struct ProtoFields {
         return parts.dropFirst().reduce(String(first)) { $0 + $1.prefix(1).uppercased() + $1.dropFirst() }
     }
 
-    /// Returns a string, or `nil` for an absent or empty one, because an empty string is the default in protocol
-    /// buffers.
+    /// Returns a string, or `nil` for an absent or empty one, because the default in protocol buffers is empty.
     /// - Throws: ``FCMError`` that names a member of another type, as the other accessors do.
     func text(_ name: String) throws(FCMError) -> String? {
         switch self.value(name) {
@@ -51,13 +49,13 @@ struct ProtoFields {
         }
     }
 
-    /// Returns a nested message, or `nil` if it is absent.
+    /// Returns a nested message, or `nil` if it is absent. Throws ``FCMError`` for a member of another type.
     func message(_ name: String) throws(FCMError) -> ProtoFields? {
         guard let value = self.value(name) else { return nil }
         return try ProtoFields(value, path: self.place(name))
     }
 
-    /// Returns the members of a JSON object with arbitrary names. The result is empty if the object is absent.
+    /// Returns the members of a JSON object, or none if it is absent. Throws ``FCMError`` for a member of another type.
     func object(_ name: String) throws(FCMError) -> [String: JSONValue] {
         switch self.value(name) {
         case nil: return [:]
@@ -66,7 +64,8 @@ struct ProtoFields {
         }
     }
 
-    /// Returns the entries of a map of strings, sorted by name. The result is empty if the map is absent.
+    /// Returns the entries of a map of strings, sorted by name, or none if it is absent. Throws ``FCMError`` for
+    /// another type.
     func texts(_ name: String) throws(FCMError) -> [(name: String, value: String)] {
         var texts: [(name: String, value: String)] = []
         for (index, entry) in try self.object(name).sorted(by: { $0.key < $1.key }).enumerated() {

@@ -42,7 +42,6 @@ struct GorushBridge: BridgeFeature {
     func addRoutes(to router: Router<APIContext>) { self.routes.addRoutes(to: router) }
 }
 
-/// The settings of a bridge that speaks gorush's REST API.
 struct GorushSettings: BridgeSettings, Hashable {
     /// The name of an app's bridge that serves requests whose path names no bridge.
     static let standardName = "default"
@@ -60,13 +59,14 @@ struct GorushSettings: BridgeSettings, Hashable {
         optional: [Members.sync, Members.maxNotifications, Members.feedbackHook, ShadowSettings.member]
     )
 
-    /// Indicates whether a response waits for all outcomes and lists the failures. Default `false`.
+    /// A Boolean value that indicates whether a response waits for all outcomes and lists the failures. Default
+    /// `false`.
     let isSynchronous: Bool
     /// The maximum number of notifications in a request. A request with more is rejected.
     let maximumNotifications: Int
     /// The URL to which a request reports each failure, or `nil` if failures are not reported.
     let feedbackHook: String?
-    /// The settings of shadow mode (``ShadowForwarder``), in which the bridge sends no pushes; `nil` in normal mode.
+    /// The settings of shadow mode (``ShadowForwarder``), in which the bridge sends no pushes, or `nil` in normal mode.
     let shadow: ShadowSettings?
 
     init(_ fields: JSONFields) throws(RequestError) {

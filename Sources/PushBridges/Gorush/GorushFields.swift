@@ -9,7 +9,7 @@ struct GorushFields {
     /// The members whose names contain capital letters, by their names in lower case.
     private let folded: [String: JSONValue]
 
-    /// Reads an object. Throws ``GorushError/missing`` for a value that is not an object.
+    /// Reads the members of an object. Throws ``GorushError/missing`` for a value that is not an object.
     init(_ value: JSONValue) throws(GorushError) {
         guard case .object(let members) = value else { throw .missing }
         self.init(members)
@@ -28,7 +28,7 @@ struct GorushFields {
         return value == .null ? nil : value
     }
 
-    /// Returns the string of a member, or `nil` if it is absent or empty.
+    /// Returns the string of a member, or `nil` if it is absent or empty. Throws ``GorushError`` for another type.
     func text(_ name: String) throws(GorushError) -> String? {
         switch self.value(name) {
         case nil: return nil
@@ -62,7 +62,8 @@ struct GorushFields {
         }
     }
 
-    /// Returns the strings of an array, or none if it is absent. An element `null` becomes an empty string.
+    /// Returns the strings of an array. The result is empty if the array is absent. An element `null` becomes an empty
+    /// string. Throws ``GorushError`` for another type.
     func texts(_ name: String) throws(GorushError) -> [String] {
         guard let value = self.value(name) else { return [] }
         guard case .array(let values) = value else { throw .missing }
@@ -78,7 +79,7 @@ struct GorushFields {
         return texts
     }
 
-    /// Returns the members of an object. The result is empty if the object is absent.
+    /// Returns the members of an object, or none if it is absent. Throws ``GorushError`` for another type.
     func object(_ name: String) throws(GorushError) -> [String: JSONValue] {
         switch self.value(name) {
         case nil: return [:]
@@ -87,7 +88,7 @@ struct GorushFields {
         }
     }
 
-    /// Returns the elements of an array, or `nil` if the array is absent.
+    /// Returns the elements of an array, or `nil` if it is absent. Throws ``GorushError`` for another type.
     func array(_ name: String) throws(GorushError) -> [JSONValue]? {
         switch self.value(name) {
         case nil: return nil
@@ -96,6 +97,5 @@ struct GorushFields {
         }
     }
 
-    /// Returns a member of any type, or `nil` if it is absent.
     func any(_ name: String) -> JSONValue? { self.value(name) }
 }

@@ -12,15 +12,16 @@ import ServiceLifecycle
 /// Follows the notifications of gorush bridges until all outcomes are final. It counts the outcomes and reports each
 /// failure to the feedback hook of the bridge, if it has one.
 ///
-/// Waiting work is kept only in memory, and each failure is reported once, as by gorush. A restart loses waiting work.
-/// Webhooks, by contrast, report each outcome at least once.
+/// As in gorush, waiting work is kept only in memory, and each failure is reported at most once. A restart loses
+/// waiting work. Webhooks, by contrast, report each outcome at least once.
 struct GorushFollower: Service {
-    /// The amount that the budget is charged for each work item, besides one for each of its tokens or failures.
+    /// The fixed part of the amount that each work item is charged to ``budget``. Each of its tokens or failures adds
+    /// one.
     private static let size = 50
     /// The maximum time for which a notification is followed. Later outcomes are neither counted nor reported.
     private static let patience: Duration = .seconds(600)
-    /// The maximum number of consecutive failed requests to a feedback hook. After that, the other failures known at
-    /// the time are not reported.
+    /// The maximum number of consecutive failed requests to a feedback hook. After these, the hook's other failures
+    /// that are known then are not reported.
     private static let maximumFailures = 3
     /// The maximum numbers of requests to feedback hooks in progress: of all apps, of one app, and to one hook of an
     /// app. Turns alternate between apps and between an app's hooks, so that hooks that never respond delay few others.
@@ -88,7 +89,7 @@ struct GorushFollower: Service {
     func follow(_ followed: Followed, of app: Topic) { self.add(.follow(followed, app), bridge: followed.bridge, app) }
 
     /// Counts failures that are known before anything is sent, and queues the requests that report them to the hook, if
-    /// any.
+    /// there is one.
     func report(_ failures: [GorushLogEntry], bridge: String, hook: String?, of app: AppRecord) {
         guard !failures.isEmpty else { return }
         self.statistics.count(bridge) { $0.failed += failures.count }
@@ -97,8 +98,7 @@ struct GorushFollower: Service {
         self.add(work, bridge: bridge, app.bundleID)
     }
 
-    /// Queues work within the budget, which limits the work that waits or is in progress. No app can use the whole
-    /// budget.
+    /// Queues work within the budget, which limits the work that waits or is in progress. No app can use all of it.
     private func add(_ work: Work, bridge: String, _ app: Topic) {
         guard let place = try? self.budget.take(work.size, for: BudgetCaller(app: app)) else {
             let message = "outcomes are not followed: too many wait"
@@ -144,8 +144,8 @@ struct GorushFollower: Service {
         }
     }
 
-    /// Counts the outcomes that have become final, and reports the failures among them to the hook, if any. `reported`
-    /// contains the tokens whose outcomes were counted before.
+    /// Counts the outcomes that have become final, and reports the failures among them to the hook, if there is one.
+    /// `reported` contains the tokens whose outcomes were counted before.
     private func report(
         _ verdicts: [DeviceToken: TokenOutcome],
         of followed: Followed,
@@ -194,7 +194,8 @@ struct GorushFollower: Service {
 
     /// Sends the body of a report to a hook once ``postLimits`` permit another request.
     /// - Returns: The error message of a failed request, or `nil` if it succeeded.
-    /// - Throws: ``BudgetRefusal`` if that takes longer than the limits allow, `CancellationError` at shutdown.
+    /// - Throws: ``BudgetRefusal`` if the wait for a permit takes longer than the limits allow, `CancellationError` at
+    ///   shutdown.
     private func post(_ body: Data, to hook: Hook) async throws -> String? {
         let turn = try await self.posts.wait(for: BudgetCaller(app: hook.bundleID, .name(hook.url)))
         defer { turn.end() }
@@ -215,6 +216,6 @@ struct GorushFollower: Service {
 }
 
 extension TokenOutcome {
-    /// Indicates whether the outcome can no longer change.
+    /// A Boolean value that indicates whether the outcome can no longer change.
     fileprivate var isFinal: Bool { if case .pending = self { false } else { true } }
 }

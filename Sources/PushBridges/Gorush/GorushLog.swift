@@ -3,12 +3,12 @@ import PushTypes
 
 /// A failure of a push, as an entry of gorush's log in a response and in a request to the feedback hook.
 struct GorushLogEntry: Hashable, Sendable {
-    /// The maximum length of a string that each token's entry repeats, in bytes. A response may contain very many
-    /// tokens.
+    /// The maximum length of a string that each token's entry repeats, in bytes. A longer one is truncated, because a
+    /// response may contain very many tokens.
     static let maximumText = 256
     /// The maximum length of the error message in ``shortJSON``, in bytes. A longer message is truncated.
     private static let maximumShortError = 64
-    /// The total length of the strings that entries of a response repeat, in bytes, beyond which entries are short.
+    /// The total length, in bytes, of the strings that the entries of a response repeat. Beyond it, entries are short.
     private static let maximumRepeated = 1024 * 1024
 
     let id: String?
@@ -30,7 +30,7 @@ struct GorushLogEntry: Hashable, Sendable {
         ])
     }
 
-    /// The entry without the notification's id and message, which all its entries would repeat.
+    /// The entry without the notification's id and message, which would be the same in all its entries.
     private var shortJSON: JSONValue {
         .object([
             "type": .string("failed-push"), "platform": .string("ios"), "token": .string(self.token),
@@ -54,7 +54,8 @@ struct GorushLogEntry: Hashable, Sendable {
 
 /// The error messages of failures in responses and in requests to feedback hooks.
 enum GorushFailure {
-    /// Returns the push service's reason that corresponds to an error of the provider's own check, or an explanation.
+    /// Returns the push service's reason that corresponds to an error of the provider's own check, or an explanation if
+    /// there is none.
     ///
     /// None of the returned reasons blames a token, because the error concerns all tokens of a notification.
     static func text(_ error: RequestError) -> String {

@@ -6,7 +6,6 @@ import PushSupport
 /// payload without an alert, where it has no effect.
 struct GorushPayload: Hashable, Sendable {
     private var aps: [String: JSONValue] = [:]
-    /// The payload members besides `aps`.
     private let data: [String: JSONValue]
 
     init(_ fields: GorushFields) throws(GorushError) {
@@ -32,7 +31,7 @@ struct GorushPayload: Hashable, Sendable {
         self.data = try fields.object("data")
     }
 
-    /// Indicates whether the payload only wakes the app and shows nothing.
+    /// A Boolean value that indicates whether the payload only wakes the app and shows nothing.
     var wakesOnly: Bool {
         self.aps["content-available"] != nil && ["alert", "badge", "sound", "event"].allSatisfy { self.aps[$0] == nil }
     }
@@ -56,7 +55,8 @@ struct GorushPayload: Hashable, Sendable {
         "summary-arg",
     ]
 
-    /// Returns the alert, or `nil` for none. If there is only a message, the alert is a string, otherwise an object.
+    /// Returns the alert, or `nil` if there is none. If there is only a message, the alert is a string, otherwise an
+    /// object.
     private static func alert(_ fields: GorushFields) throws(GorushError) -> JSONValue? {
         let (title, message) = (try fields.text("title"), try fields.text("message"))
         let own = GorushFields(try fields.object("alert"))
@@ -70,8 +70,8 @@ struct GorushPayload: Hashable, Sendable {
         return .object(alert)
     }
 
-    /// Returns the sound, or `nil` for none. If the request also has a `name` or a volume, it is that of a critical
-    /// alert.
+    /// Returns the sound, or `nil` if there is none. The sound is one of a critical alert if the request also has a
+    /// `name` or a volume.
     private static func sound(_ fields: GorushFields) throws(GorushError) -> JSONValue? {
         let (name, volume) = (try fields.text("name"), try fields.number("volume"))
         let isLoud = (volume?.numberValue ?? 0) > 0

@@ -2,8 +2,7 @@ import ProviderModel
 import PushSupport
 import PushTypes
 
-/// The plan for one notification of a request: its content, the tokens that receive it, and the failures that are
-/// already known.
+/// The plan for one notification of a request: its content, its tokens, and the failures that are already known.
 struct GorushPlan: Sendable {
     let notification: GorushNotification
     let app: AppRecord
@@ -11,7 +10,6 @@ struct GorushPlan: Sendable {
     /// The content, or `nil` if the provider's checks reject it.
     private(set) var content: TranslatedPush.Checked?
     private(set) var groups: [NamedTokens.Group] = []
-    /// The failures that are known before anything is sent.
     private(set) var failures: [GorushLogEntry] = []
     /// The error with which the provider's checks reject the content, or `nil` if the content is valid.
     private(set) var refusal: RequestError?
@@ -60,7 +58,7 @@ struct GorushPlan: Sendable {
         }
     }
 
-    /// Returns the notification request for a group of tokens, or `nil` if ``refusal`` rejects the content.
+    /// Returns the notification request for a group of tokens, or `nil` if the provider's checks reject the content.
     func request(_ group: NamedTokens.Group) -> NotificationRequest? {
         self.content?.request(to: .tokens(group.tokens), environment: group.environment)
     }

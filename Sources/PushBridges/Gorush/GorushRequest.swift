@@ -2,7 +2,7 @@ import Foundation
 import PushSupport
 import PushTypes
 
-/// The body of `POST /api/push`.
+/// The body of gorush's `POST /api/push`, which contains the notifications to send.
 struct GorushRequest: Hashable, Sendable {
     /// The maximum length of a body, in bytes. A request with a longer one is rejected.
     static let maximumBody = 8 * 1024 * 1024
@@ -11,14 +11,14 @@ struct GorushRequest: Hashable, Sendable {
     /// The default maximum number of notifications in a request.
     static let standardNotifications = 100
 
-    /// The notifications for iOS. Those for other platforms are dropped, as by a gorush server that has these platforms
-    /// disabled.
+    /// The notifications for iOS. Those for other platforms are dropped, as by a gorush server with these disabled.
     let notifications: [GorushNotification]
-    /// The maximum total length of the log entries for all tokens in a response, in bytes. Shadow mode limits the old
-    /// server's response by it. Tokens of dropped notifications are included.
+    /// The maximum total length of the log entries for all tokens in a response, in bytes. In shadow mode, it limits
+    /// the length of the old server's response. Tokens of dropped notifications are included.
     let longestEntries: Int
 
-    /// Parses the body. `maximum` limits the number of notifications, including those for other platforms.
+    /// Parses the body. Throws ``GorushError`` if it is malformed or has more than `maximum` notifications for all
+    /// platforms.
     init(_ body: Data, maximum: Int = Self.standardNotifications) throws(GorushError) {
         guard let json = try? JSONValue(parsing: body) else { throw .missing }
         guard let entries = try GorushFields(json).array("notifications") else { throw .missing }
@@ -34,7 +34,7 @@ struct GorushRequest: Hashable, Sendable {
         (self.notifications, self.longestEntries) = (notifications, all.reduce(0) { $0 + $1.longestEntries })
     }
 
-    /// The value of `counts` in the response: one for each token, and one for each topic.
+    /// The value of `counts` in the response: the number of tokens and topics in all notifications.
     var count: Int { self.notifications.reduce(0) { $0 + $1.count } }
 }
 
@@ -44,10 +44,9 @@ struct GorushNotification: Hashable, Sendable {
     static let iOS: Int64 = 1
 
     let platform: Int64
-    /// The tokens as the client wrote them.
     let tokens: [String]
     let topic: String?
-    /// The client's id for the notification, truncated. It is only repeated in the response.
+    /// The client's id for the notification, truncated, or `nil` if it has none. It is only repeated in the response.
     let id: String?
     let apnsID: String?
     let collapseID: String?
@@ -61,7 +60,7 @@ struct GorushNotification: Hashable, Sendable {
     let message: String
     /// The length of the whole message in bytes, before truncation, from which ``longestEntries`` is computed.
     private let length: Int
-    /// The payload as gorush would build it, with the corrections of ``GorushPayload``.
+    /// The payload that gorush would build, with the corrections that ``GorushPayload`` describes.
     let payload: GorushPayload
 
     init(_ fields: GorushFields) throws(GorushError) {
@@ -92,10 +91,10 @@ struct GorushNotification: Hashable, Sendable {
     var count: Int { self.tokens.count + (self.topic == nil ? 0 : 1) }
 
     /// The maximum total length of the log entries for the notification's tokens in a response, in bytes. Each entry
-    /// may repeat the message, whose characters take up to six bytes in JSON.
+    /// may repeat the message, each byte of which may take up to six bytes in JSON.
     var longestEntries: Int { self.count * (512 + 6 * self.length) }
 
-    /// Returns the push in the form that the provider's checks accept.
+    /// Returns the push in the form for the provider's checks.
     /// - Throws: ``RequestError`` if the data of the payload has a member `aps`.
     func push(to app: Topic, now: Timestamp) throws(RequestError) -> TranslatedPush {
         var push = TranslatedPush()

@@ -95,8 +95,8 @@ struct GorushRoutes: Sendable {
         return try Self.answer(count: request.count, failures)
     }
 
-    /// Responds in shadow mode with the old server's response, or with the bridge's own if no server is configured. No
-    /// push is sent.
+    /// Responds in shadow mode with the old server's response, or with the bridge's own response if no old server is
+    /// configured. No push is sent.
     private func shadow(
         _ settings: ShadowSettings,
         _ request: Request,
@@ -179,7 +179,7 @@ struct GorushRoutes: Sendable {
 
     private static let noDoor = RequestError(.notFound, code: "not_found", message: "no bridge of gorush has this name")
 
-    /// Throws the error *not found* unless a gorush bridge exists.
+    /// Throws an error with the status 404 if no gorush bridge exists.
     private func checkIsOpen() async throws {
         guard try await !self.sender.table.value.isEmpty else { throw Self.noDoor }
     }
@@ -212,11 +212,10 @@ struct GorushRoutes: Sendable {
         return try .init(bridge: bridge, app: app, settings: GorushSettings(bridge), admission: admission)
     }
 
-    /// Returns the bridge with a name, or the bridge at the root if `name` is `nil`. The bridge at the root is that of
-    /// the app, among those of the API key, which has had a gorush bridge the longest: the app's standard bridge or its
-    /// first one.
-    ///
-    /// Bridges that other apps add later therefore change nothing, whatever their names.
+    /// Returns the bridge with a name, or the bridge at the root if `name` is `nil`. Returns `nil` if there is no such
+    /// bridge. The bridge at the root belongs to the app that has had a gorush bridge for the longest time, among those
+    /// of the API key. It is the app's bridge named ``GorushSettings/standardName``, or else its first one, so that
+    /// bridges that other apps add later change nothing.
     private func bridge(_ name: String?, for caller: APICaller) async throws -> BridgeRecord? {
         let bridges = try await self.sender.table.value
         if let name { return bridges[name] }
@@ -227,7 +226,7 @@ struct GorushRoutes: Sendable {
         return first
     }
 
-    /// Returns the apps of an API key, or `nil` for a key for all apps.
+    /// Returns the ids of the apps that an API key may use, or `nil` for a key that may use all apps.
     private func apps(of caller: APICaller) async throws -> Set<Int64>? {
         guard let topics = caller.apps else { return nil }
         var apps: Set<Int64> = []

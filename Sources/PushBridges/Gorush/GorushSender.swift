@@ -10,7 +10,6 @@ struct GorushSender: Sendable {
     let submission: PushSubmission
     let table: BridgeTable
 
-    /// The bridge that a request addresses, with its app, its settings and the credential of the request.
     struct Destination: Sendable {
         let bridge: BridgeRecord
         let app: AppRecord
@@ -44,8 +43,8 @@ struct GorushSender: Sendable {
         return plans
     }
 
-    /// Returns the bridge and the app for a notification. It is the bridge that is named after the notification's topic
-    /// if the caller may use it, otherwise the bridge that the request addresses.
+    /// Returns the bridge and the app for a notification. The bridge is the one that is named after the notification's
+    /// topic if the caller may use it, otherwise the bridge that the request addresses.
     private func target(
         of notification: GorushNotification,
         _ destination: Destination
@@ -58,9 +57,9 @@ struct GorushSender: Sendable {
         return (other, app)
     }
 
-    /// Writes the notifications of plans into the ledger.
-    /// - Throws: An error of the store if no notification was accepted before. A later error becomes a failure of the
-    ///   tokens.
+    /// Accepts the notifications of plans by writing them into the ledger.
+    /// - Throws: An error of the store if it occurs before any notification is accepted. A later error becomes a
+    ///   failure of the tokens.
     func send(_ plans: [GorushPlan], _ destination: Destination, receivedAt: Timestamp) async throws -> Sent {
         var sent = Sent()
         for var plan in plans {

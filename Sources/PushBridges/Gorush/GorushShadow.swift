@@ -6,7 +6,6 @@ import PushTypes
 /// The properties of the old server's response that are compared in shadow mode.
 struct GorushResponse: Hashable, Sendable {
     let status: Int
-    /// The member `counts` of the response, or `nil` if it is absent.
     let counts: Int64?
     /// The error reasons in the log, by token. Tokens that are masked with asterisks are omitted.
     let reasons: [String: String]

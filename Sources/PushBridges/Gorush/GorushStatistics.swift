@@ -3,7 +3,6 @@ import PushHTTP
 import PushSupport
 import Synchronization
 
-/// The counters of one gorush bridge since the start of the process.
 struct GorushCounters: Hashable, Sendable {
     /// The number of tokens that were accepted into the ledger or refused.
     var submitted = 0
@@ -22,18 +21,16 @@ final class GorushStatistics: Sendable {
 
     subscript(bridge: String) -> GorushCounters { self.counters.withLock { $0[bridge] ?? GorushCounters() } }
 
-    /// Changes the counters of a bridge, which must exist.
+    /// Changes the counters of a bridge. The bridge must exist.
     func count(_ bridge: String, _ change: (inout GorushCounters) -> Void) {
         self.counters.withLock { change(&$0[bridge, default: GorushCounters()]) }
     }
 }
 
-/// The response bodies of gorush's statistics.
 struct GorushReport: Sendable {
     let counters: GorushCounters
     let uptime: Duration
 
-    /// The body of `/api/stat/app`.
     var app: JSONValue {
         let none: JSONValue = .object(["push_success": .integer(0), "push_error": .integer(0)])
         return .object([
@@ -59,7 +56,6 @@ struct GorushReport: Sendable {
         ])
     }
 
-    /// The body of `/sys/stats`.
     var system: JSONValue {
         let total = self.counters.statuses.values.reduce(0, +)
         let average = total == 0 ? .zero : self.counters.responseTime / total

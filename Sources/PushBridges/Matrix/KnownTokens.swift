@@ -3,7 +3,6 @@ import PushSupport
 import PushTypes
 import Synchronization
 
-/// A device token and the app that it belongs to.
 struct TokenOfApp: Hashable {
     var app: Int64
     var token: DeviceToken
@@ -21,8 +20,8 @@ final class KnownTokens: Sendable {
 
     init(store: any NamedTokenStore) { self.store = store }
 
-    /// Returns those of the tokens that the app has neither registered in the environment nor reached. All tokens that
-    /// are not cached are looked up with one query of the store.
+    /// Returns the tokens that the app has neither registered in the environment nor reached with a push. One query of
+    /// the store looks up all tokens that are not cached.
     func unknown(
         _ tokens: Set<DeviceToken>,
         of app: Int64,

@@ -46,7 +46,6 @@ struct MatrixAlert: Hashable, Sendable {
         self.variables = variables
     }
 
-    /// The kinds of message content, each with the body of the message, which decide on the localization key.
     private enum Message {
         case image(String)
         case action(String)

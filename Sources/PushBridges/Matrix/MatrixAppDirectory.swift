@@ -3,18 +3,17 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// An app that Matrix homeservers can push to.
 struct MatrixApp: Hashable, Sendable {
-    /// The name of the bridge: an `app_id` or a pattern of them.
+    /// The name of the bridge: an `app_id`, or a pattern that matches several.
     let name: String
-    /// The app's id in the store.
     let id: Int64
     let bundleID: Topic
     /// The environment of the app's tokens. If it is `nil`, each registered device has its own, and other tokens belong
     /// to production.
     let environment: PushEnvironment?
     let settings: MatrixSettings
-    /// Indicates whether the app has a credential for its environment. Without one, nothing can be sent.
+    /// A Boolean value that indicates whether the app has a credential for its environment, without which nothing is
+    /// sent.
     let hasCredential: Bool
 }
 
@@ -22,7 +21,7 @@ struct MatrixApp: Hashable, Sendable {
 /// several patterns, the one with the most characters before its first `*` or `?` is chosen. A name that begins with
 /// the bundle id of its own app takes precedence over all names of other apps.
 struct MatrixAppDirectory: Sendable {
-    /// The result of a lookup.
+    /// The result of looking up an `app_id`.
     enum Match: Hashable, Sendable {
         case app(MatrixApp)
         /// The result if no configured app matches the `app_id`.
@@ -47,7 +46,7 @@ struct MatrixAppDirectory: Sendable {
 
     private var exact: [String: (claim: Int, entry: Entry)] = [:]
     private var patterns: [(pattern: GlobPattern, claim: Int, entry: Entry)] = []
-    /// Indicates whether at least one app has UnifiedPush addresses as pushkeys, which are forwarded.
+    /// A Boolean value that indicates whether an app has UnifiedPush addresses as pushkeys, which are forwarded.
     private(set) var forwardsAddresses = false
 
     /// Creates the directory of the readable and the damaged bridges.
@@ -90,15 +89,14 @@ struct MatrixAppDirectory: Sendable {
 }
 
 extension MatrixAppDirectory {
-    /// The age of the cached apps at which they are read again even if no bridge has changed, because credentials
-    /// change too.
+    /// The age at which cached apps are read again even if no bridge has changed, because credentials change too.
     private static let longestAge: Duration = .seconds(10)
 
     static func cache(_ store: any AppStore & BridgeStore, time: any TimeSource) -> BridgeCache<MatrixAppDirectory> {
         BridgeCache(store: store, aging: (Self.longestAge, time)) { try await Self.read($0) }
     }
 
-    /// A bridge's app, with the environments for which the app has a credential.
+    /// The app of a bridge, and the environments for which the app has a credential.
     private struct Owner {
         let app: AppRecord
         let environments: Set<PushEnvironment>

@@ -27,8 +27,7 @@ struct MatrixBridge: BridgeFeature {
 /// The settings of a bridge for a Matrix app. The name of the bridge is the `app_id` that the app gives its homeserver,
 /// or a pattern in which `*` matches any characters and `?` matches one.
 struct MatrixSettings: BridgeSettings, Hashable {
-    /// The maximum length of an `app_id`, in characters (Matrix client-server API, pushers). No app matches a longer
-    /// one.
+    /// The maximum length of an `app_id`, in characters (Matrix client-server API, pushers). No longer one matches.
     static let maximumName = 64
     private static let otherKeys = "*"
 
@@ -53,17 +52,19 @@ struct MatrixSettings: BridgeSettings, Hashable {
         ]
     )
 
-    /// Indicates whether numbers of unread messages are sent, as a badge or as `unread_count`. Default `true`.
+    /// A Boolean value that indicates whether numbers of unread messages are sent, as a badge or as `unread_count`.
+    /// Default `true`.
     let counts: Bool
-    /// Indicates whether pushes have the sound that the user's push rules name. Default `false`: the app's extension
-    /// chooses the sound.
+    /// A Boolean value that indicates whether pushes have the sound that the user's push rules name. Default `false`:
+    /// the app's extension chooses the sound.
     let sound: Bool
-    /// Indicates whether a push for a room replaces earlier ones of that room, for all users of the app. Default
-    /// `false`.
+    /// A Boolean value that indicates whether a push for a room replaces earlier ones of that room, for all users of
+    /// the app. Default `false`.
     let collapse: Bool
-    /// The names of the app's templates for alerts, by loc-key. `*` stands for all other loc-keys.
+    /// The names of the app's templates for alerts, by localization key. `*` stands for all other localization keys.
     let templates: [String: String]
-    /// Indicates whether pushkeys that are UnifiedPush addresses are forwarded as Web Push. Default `false`.
+    /// A Boolean value that indicates whether pushkeys that are UnifiedPush addresses are forwarded as Web Push.
+    /// Default `false`.
     let unifiedPush: Bool
 
     static func check(name: String) throws(RequestError) {
@@ -85,6 +86,6 @@ struct MatrixSettings: BridgeSettings, Hashable {
         self.templates = names
     }
 
-    /// Returns the name of the template for a loc-key, or `nil` if the settings name none for it.
+    /// Returns the name of the template for a localization key, or `nil` if the settings name none for it.
     func template(for key: String) -> String? { self.templates[key] ?? self.templates[Self.otherKeys] }
 }

@@ -11,8 +11,8 @@ import Synchronization
 /// because only the user and the user's homeserver know a device token. The user knows the token too, so one token
 /// keeps few connections open.
 final class MatrixConnections: Sendable {
-    /// The maximum number of connections that one token keeps open. Another connection needs a different token, of
-    /// which a homeserver names many.
+    /// The maximum number of connections that one token keeps open. Further connections need different tokens, of which
+    /// a homeserver names many.
     static let perToken = 8
 
     private typealias Token = TokenOfApp
@@ -21,7 +21,8 @@ final class MatrixConnections: Sendable {
         var kept: [ObjectIdentifier: Token] = [:]
         var counts: [Token: Int] = [:]
 
-        /// Records a connection for a token. Returns `false` if it is recorded or the token keeps too many open.
+        /// Records a connection for a token. Returns `false` if it is recorded already or the token keeps too many
+        /// others open.
         mutating func keep(_ id: ObjectIdentifier, for token: Token) -> Bool {
             let count = self.counts[token] ?? 0
             guard self.kept[id] == nil, count < MatrixConnections.perToken else { return false }
@@ -41,14 +42,14 @@ final class MatrixConnections: Sendable {
 
     init(_ connections: ConnectionLimiter) { self.connections = connections }
 
-    /// Returns `true` if a connection is already kept open.
+    /// Returns whether a connection is already kept open.
     func isKept(_ channel: any Channel) -> Bool {
         let id = ObjectIdentifier(channel.connection)
         return self.state.withLock { $0.kept[id] != nil }
     }
 
-    /// Keeps a connection open until its client closes it, if its token keeps few others open and its account has room.
-    /// Otherwise the connection is closed after a minute.
+    /// Keeps a connection open until its client closes it, if its token keeps fewer than ``perToken`` open and the
+    /// budget of its account allows another. Otherwise the connection is closed after a minute.
     /// - Parameter account: The account to which the connection is charged: the homeserver's network at the app.
     func keep(_ channel: any Channel, for token: DeviceToken, of app: Int64, _ account: BudgetCaller) {
         let connection = channel.connection
@@ -65,7 +66,7 @@ final class MatrixConnections: Sendable {
 }
 
 extension Channel {
-    /// The channel of the connection: the parent of an HTTP/2 stream, or the channel itself. The parent of a connection
-    /// is its listener, which has no remote address.
+    /// The channel of the whole connection: the parent of an HTTP/2 stream, or this channel itself. It is never the
+    /// listener, the parent of a connection, which has no remote address.
     fileprivate var connection: any Channel { self.parent.flatMap { $0.remoteAddress == nil ? nil : $0 } ?? self }
 }

@@ -11,7 +11,6 @@ struct MatrixError: Error, Hashable, Sendable {
         case unknown = "M_UNKNOWN"
     }
 
-    /// The HTTP status of the response.
     let status: Int
     let code: Code
     /// The human-readable explanation. It contains neither a pushkey nor message content.
@@ -28,7 +27,7 @@ struct MatrixError: Error, Hashable, Sendable {
         MatrixError(400, .badJSON, "\(member) must be \(wanted)")
     }
 
-    /// The error for a limit that the caller has exceeded.
+    /// The error for a limit that the caller has exceeded. `delay` is the time to wait, or `nil` if it is not known.
     static func tooMany(_ message: String, delay: Duration? = nil) -> MatrixError {
         MatrixError(429, .limitExceeded, message, delay: delay)
     }
@@ -36,6 +35,6 @@ struct MatrixError: Error, Hashable, Sendable {
     /// Creates the error for a budget that is exhausted for the caller.
     init(_ refusal: BudgetRefusal) { self = .tooMany(refusal.error.error.message, delay: refusal.delay) }
 
-    /// The error for a provider configuration that prevents the push at present. The homeserver repeats the request.
+    /// The error for a provider configuration that currently prevents the push. The homeserver repeats the request.
     static func misconfigured(_ message: String) -> MatrixError { MatrixError(502, .unknown, message) }
 }

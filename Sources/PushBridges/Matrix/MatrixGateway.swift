@@ -15,7 +15,7 @@ import PushTypes
 /// rejects a token, the state of the token in the store changes, and the response to a later request rejects its
 /// pushkey.
 struct MatrixGateway: Sendable {
-    /// The time after which a homeserver should repeat a request for a stopped app.
+    /// The time after which a homeserver should repeat a request for an app whose pushes are stopped.
     private static let stopDelay = Duration.seconds(60)
 
     private let store: any AppStore & NamedTokenStore
@@ -43,16 +43,16 @@ struct MatrixGateway: Sendable {
         (self.forwarder, self.forwards) = (forwarder, parts.forwards)
     }
 
-    /// Returns `true` if messages for the UnifiedPush addresses of at least one app are forwarded.
+    /// Returns whether messages for the UnifiedPush addresses of at least one app are forwarded.
     func forwardsAddresses() async throws -> Bool {
         guard self.forwarder != nil else { return false }
         return try await self.apps.value.forwardsAddresses
     }
 
-    /// Accepts the notification in the body of a homeserver's request.
+    /// Accepts the notification in the body of a homeserver's request, for each of its devices.
     /// - Parameters:
     ///   - permit: The permit for the bytes of the request. It is moved to the account of the app, if the request
-    ///     concerns one only.
+    ///     concerns only one app.
     ///   - client: The homeserver, identified by its network.
     ///   - channel: The connection of the request.
     /// - Returns: The rejected pushkeys, which the homeserver must remove.
@@ -126,8 +126,8 @@ struct MatrixGateway: Sendable {
         }
     }
 
-    /// Throws ``MatrixError`` if everything of the app is stopped. Its other notifications wait in the ledger, but
-    /// those to be forwarded must wait at the homeserver, which repeats the request.
+    /// Throws ``MatrixError`` if all pushes of the app are stopped. Pushes to devices then wait in the ledger, but a
+    /// notification to be forwarded must wait at the homeserver, which repeats the request.
     private func checkStop(of app: MatrixApp) async throws {
         guard try await self.store.stop(of: app.id) != nil else { return }
         throw MatrixError(503, .unknown, "everything of the app is stopped", delay: Self.stopDelay)
@@ -140,7 +140,7 @@ struct MatrixGateway: Sendable {
         let environment: PushEnvironment
     }
 
-    /// Charges the pushes of a request to their budgets, before any of them is accepted.
+    /// Charges the pushes of a request to the budgets of their apps, before any of them is accepted.
     ///
     /// Either all budgets are charged or none, because a homeserver repeats a refused request as a whole.
     private func charge(_ plans: [MatrixTranslator.Plan], _ permit: BudgetPermit, _ client: BudgetCaller) async throws {
@@ -174,7 +174,6 @@ struct MatrixGateway: Sendable {
         let amount: Int
         let caller: BudgetCaller
 
-        /// Charges all amounts, or none of them if a budget is exhausted.
         static func spend(_ charges: [Charge]) throws(BudgetRefusal) {
             for (index, charge) in charges.enumerated() {
                 do {
@@ -208,7 +207,7 @@ struct MatrixGateway: Sendable {
         return plans
     }
 
-    /// Writes a push into the ledger.
+    /// Accepts a push by writing it into the ledger. A push whose payload is too long is dropped.
     /// - Returns: The reason for rejecting the pushkey, or `nil` if the push was accepted or dropped.
     private func accept(
         _ push: MatrixPush,
@@ -263,7 +262,7 @@ struct MatrixGateway: Sendable {
         self.connections.keep(channel, for: push.token, of: push.app.id, homeserver)
     }
 
-    /// Logs the result for a device. The line contains a hash of the pushkey instead of the pushkey.
+    /// Logs the result for a device. The log contains a hash instead of the pushkey.
     private func note(_ message: String, _ device: MatrixDevice, _ reason: String, _ app: Topic? = nil) {
         guard let omitted = self.log.admit(message, app: app) else { return }
         let metadata: Logger.Metadata = [
@@ -314,8 +313,9 @@ protocol NotificationForwarder: Sendable {
 
 /// The outcome of a notification that was forwarded.
 enum UnifiedPushOutcome: Hashable, Sendable {
-    /// The endpoint accepted the notification, or it was dropped because a repetition would fail too.
+    /// The outcome if the endpoint accepted the notification, or the notification was dropped because a repetition
+    /// would fail too.
     case accepted
-    /// The endpoint no longer exists. The homeserver must remove the pushkey.
+    /// The outcome if the endpoint no longer exists. The homeserver must remove the pushkey.
     case gone
 }

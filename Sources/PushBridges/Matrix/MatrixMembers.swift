@@ -6,12 +6,11 @@ import PushSupport
 /// members, because homeservers send either for missing values.
 struct MatrixMembers {
     private let members: [String: JSONValue]
-    /// The path of the object, for error messages.
     private let place: String
 
     init(_ members: [String: JSONValue], at place: String) { (self.members, self.place) = (members, place) }
 
-    /// Returns a string, or `nil` if the member is absent.
+    /// Returns a string, or `nil` if the member is absent. Throws ``MatrixError`` for another type.
     func string(_ name: String) throws(MatrixError) -> String? {
         switch self.members[name] {
         case nil, .null?: nil
@@ -28,7 +27,7 @@ struct MatrixMembers {
         return text
     }
 
-    /// Returns the members of a nested object, or `nil` if it is absent.
+    /// Returns the members of a nested object, or `nil` if it is absent. Throws ``MatrixError`` for another type.
     func object(_ name: String) throws(MatrixError) -> [String: JSONValue]? {
         switch self.members[name] {
         case nil, .null?: nil
@@ -37,7 +36,7 @@ struct MatrixMembers {
         }
     }
 
-    /// Returns the elements of an array, or `nil` if it is absent.
+    /// Returns the elements of an array, or `nil` if it is absent. Throws ``MatrixError`` for another type.
     func array(_ name: String) throws(MatrixError) -> [JSONValue]? {
         switch self.members[name] {
         case nil, .null?: nil
@@ -46,7 +45,7 @@ struct MatrixMembers {
         }
     }
 
-    /// Returns an integer, or `nil` if the member is absent.
+    /// Returns an integer, or `nil` if the member is absent. Throws ``MatrixError`` for another type.
     func integer(_ name: String) throws(MatrixError) -> Int64? {
         switch self.members[name] {
         case nil, .null?: nil

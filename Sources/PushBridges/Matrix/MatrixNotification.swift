@@ -11,8 +11,8 @@ struct MatrixNotification: Hashable, Sendable {
     static let maximumBody = 512 * 1024
     /// The maximum number of devices in a request, which is rejected if it names more. Homeservers usually name one.
     static let maximumDevices = 100
-    /// The maximum length of an event type and of the id of an event, a room or a user, in bytes (Matrix specification,
-    /// size limits).
+    /// The maximum length of an event type and of an event's, a room's or a user's id, in bytes (Matrix size limits). A
+    /// request with a longer one is rejected.
     private static let maximumID = 255
 
     /// The numbers that an app shows in its badge.
@@ -20,7 +20,7 @@ struct MatrixNotification: Hashable, Sendable {
         /// The maximum value of a number. Numbers are clamped to the range from 0 to this value.
         private static let maximum: Int64 = 1_000_000_000
 
-        /// The numbers of unread messages and missed calls, or `nil` where the homeserver does not send them.
+        /// The numbers of unread messages and missed calls, each `nil` if the homeserver does not send it.
         let unread, missedCalls: Int64?
 
         /// The sum of the numbers for the badge, or `nil` if the homeserver sends neither.
@@ -38,16 +38,16 @@ struct MatrixNotification: Hashable, Sendable {
     let eventID, roomID: String?
     /// The event's type, or `nil` if there is no event or the homeserver does not send it.
     let type: String?
-    /// The user id of the event's sender.
     let sender: String?
     let senderName, roomName, roomAlias: String?
     /// The new membership in an event of the type `m.room.member`, such as `invite`, or `nil` if there is none.
     let membership: String?
-    /// Indicates whether an event of the type `m.room.member` is about the recipient.
+    /// A Boolean value that indicates whether an event of the type `m.room.member` is about the recipient.
     let isForTarget: Bool
     /// The content of the event. It is empty if the homeserver does not send it.
     let content: [String: JSONValue]
-    /// Indicates whether the notification is urgent, which it is unless the homeserver gives it a low priority.
+    /// A Boolean value that indicates whether the notification is urgent, which it is unless the homeserver gives it a
+    /// low priority.
     let isUrgent: Bool
     let counts: Counts
     let devices: [MatrixDevice]
@@ -117,7 +117,7 @@ struct MatrixDevice: Hashable, Sendable {
     let since: Timestamp?
     /// The payload to which the gateway adds its members. It is empty if the app has registered none.
     let defaultPayload: [String: JSONValue]
-    /// Indicates whether the app wants a push for a room to replace earlier ones of that room.
+    /// A Boolean value that indicates whether the app wants a push for a room to replace earlier ones of that room.
     let collapses: Bool
     /// The name of the sound that the user's push rules choose, or `nil` for none.
     let sound: String?
@@ -140,8 +140,8 @@ enum MatrixPushkey {
     /// The maximum length of a pushkey, in bytes (Matrix client-server API, pushers). A longer one is rejected.
     static let maximumLength = 512
 
-    /// Parses a device token in hexadecimal, base64 or base64url, with or without padding. Returns `nil` for any other
-    /// string.
+    /// Parses a device token in hexadecimal, base64 or base64url, with or without padding. Returns `nil` for other
+    /// strings.
     static func token(_ text: String) -> DeviceToken? {
         guard text.utf8.count <= Self.maximumLength,
             let bytes = Hexadecimal.decode(text) ?? Base64URL.decode(text).map({ Array($0) }),
@@ -150,11 +150,11 @@ enum MatrixPushkey {
         return token
     }
 
-    /// Returns `true` for the address of a UnifiedPush endpoint.
+    /// Returns whether a pushkey is the address of a UnifiedPush endpoint.
     static func isAddress(_ text: String) -> Bool {
         text.utf8.count <= Self.maximumLength && (text.hasPrefix("https://") || text.hasPrefix("http://"))
     }
 
-    /// Returns a prefix of the SHA-256 of a pushkey, which identifies the pushkey in the log without revealing it.
+    /// Returns a prefix of the SHA-256 digest of a pushkey, which identifies it in the log without revealing it.
     static func hash(_ text: String) -> String { Hexadecimal.encode(SHA256.hash(data: Data(text.utf8)).prefix(8)) }
 }

@@ -10,8 +10,8 @@ struct MatrixPayload: Hashable, Sendable {
     /// The alert for the event, or `nil` if the payload shows none.
     private(set) var alert: MatrixAlert?
 
-    /// Creates the payload. Returns `nil` if there is nothing to send: for numbers of unread messages that the app does
-    /// not want, and for an event that is not shown and changes no number.
+    /// Creates the payload. Returns `nil` if there is nothing to send, because the app does not want numbers of unread
+    /// messages, or because the event is not shown and changes no number.
     init?(_ notification: MatrixNotification, for device: MatrixDevice, _ settings: MatrixSettings) {
         let counts = settings.counts ? notification.counts : MatrixNotification.Counts(unread: nil, missedCalls: nil)
         if notification.type != nil {
@@ -33,7 +33,6 @@ struct MatrixPayload: Hashable, Sendable {
         self.wakeIfSilent()
     }
 
-    /// Adds the alert, the badge, the sound and the ids to the app's own payload.
     private mutating func fillIn(_ notification: MatrixNotification, badge: Int64?, sound: String?) {
         var aps = self.aps
         if let alert {
@@ -50,7 +49,7 @@ struct MatrixPayload: Hashable, Sendable {
         self.members["aps"] = .object(aps)
     }
 
-    /// The member `aps` of the payload. It is empty if that is absent or not an object.
+    /// The member `aps` of the payload. It is empty if that member is absent or not an object.
     private var aps: [String: JSONValue] { if case .object(let aps)? = self.members["aps"] { aps } else { [:] } }
 
     /// The push type: `alert` for a payload with an alert, a badge or a sound, otherwise `background`.
@@ -75,8 +74,8 @@ struct MatrixPayload: Hashable, Sendable {
         self.members["aps"] = .object(aps)
     }
 
-    /// Returns the payload as JSON. Its alert is truncated to fit the payload into `maximum` bytes. The result is
-    /// longer if that does not suffice.
+    /// Returns the payload as JSON. Its alert is truncated so that the payload fits into `maximum` bytes. If that does
+    /// not suffice, the result is longer.
     func text(maximum: Int) throws -> [UInt8] {
         var writer = JSONWriter(capacity: 512)
         try writer.value(.object(self.members))
@@ -109,7 +108,6 @@ private struct MatrixTextTruncator {
         self.members["aps"] = .object(aps)
     }
 
-    /// Returns an alert with each string replaced by the result of a closure.
     private static func map(_ alert: JSONValue?, _ replace: (String) -> String) -> JSONValue? {
         switch alert {
         case .string(let text)?: return .string(replace(text))
@@ -125,8 +123,8 @@ private struct MatrixTextTruncator {
         }
     }
 
-    /// Returns the maximum size of a string with which all strings together become shorter by `excess` bytes. Returns 0
-    /// if they have fewer bytes.
+    /// Returns the maximum size of a string that makes all strings together shorter by `excess` bytes. Returns 0 if
+    /// they have fewer bytes.
     private static func limit(_ sizes: [Int], excess: Int) -> Int {
         var (low, high) = (0, sizes.max() ?? 0)
         // The largest sufficient limit is at least `low` and less than `high`.

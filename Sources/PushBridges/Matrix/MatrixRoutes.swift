@@ -9,10 +9,12 @@ import PushSupport
 
 /// The route `/_matrix/push/v1/notify` at the root of the listener, where homeservers expect it.
 ///
-/// It is not an operation of the API, because homeservers have no API key and the audit trail has no caller to name.
+/// It is not an operation of the API, because homeservers have no API key, so that the audit trail could not name a
+/// caller.
 struct MatrixRoutes: Sendable {
     private static let path: RouterPath = "_matrix/push/v1/notify"
-    /// The other paths of the Matrix APIs, which respond with 404. A wildcard does not match the prefixes of ``path``.
+    /// The other paths of the Matrix APIs, which respond with 404. They include the prefixes of ``path``, which a
+    /// wildcard does not match.
     private static let otherPaths: [RouterPath] = ["_matrix", "_matrix/push", "_matrix/push/v1", "_matrix/**"]
     private static let operation = "matrix.notify"
     private static let methods: [HTTPRequest.Method] = [.get, .head, .post, .put, .patch, .delete, .options, .trace]
@@ -104,12 +106,12 @@ struct MatrixRoutes: Sendable {
         return (bytes, try self.budgets[.matrixBytes].take(Self.size(ofRequest: bytes.count), for: client))
     }
 
-    /// The minimum number of bytes that are charged to the budget at once. A slowly arriving body thus reserves little
-    /// more than its received bytes.
+    /// The minimum number of bytes that are charged to the budget in one step. A slowly arriving body thus reserves
+    /// little more than its received bytes.
     private static let leastTaken = 1024
 
-    /// Returns the memory that a request needs while it is processed, in bytes. It is that of the JSON values, which
-    /// are several times as large as their encoded form, and of one payload.
+    /// Returns the memory, in bytes, that a request needs while it is processed: that of its JSON values, which are
+    /// several times as large as their encoded form, and that of one payload.
     static func size(ofRequest body: Int) -> Int { 8 * body + MatrixTranslator.maximumKept }
 
     /// Responds to an app that asks whether pushkeys may be UnifiedPush addresses.
@@ -122,7 +124,7 @@ struct MatrixRoutes: Sendable {
         return Response(status: .ok, headers: Self.headers, body: .init(byteBuffer: body))
     }
 
-    /// Converts an error for the homeserver. Logs the cause of an error that the homeserver did not cause.
+    /// Returns the error that the homeserver receives. Logs the cause of an error that the homeserver did not cause.
     private func matrixError(_ error: any Error) async -> MatrixError {
         let place: Logger.Metadata = ["path": "/_matrix/push/v1/notify"]
         let error = (error as? BudgetRefusal).map { MatrixError($0) } ?? error
@@ -140,7 +142,7 @@ struct MatrixRoutes: Sendable {
         return MatrixError(500, .unknown, unknown.message)
     }
 
-    /// Counts a rejection because of a limit, and delays its response as the API does.
+    /// Counts a rejection for an exceeded limit, and delays its response as the API does.
     private func report(_ error: MatrixError, _ place: Logger.Metadata) async {
         let refusal = RequestError(.rateLimited, code: "too_many_requests", message: error.message)
         _ = await self.runner.failures.report(RetryLaterError(refusal, after: error.delay ?? .zero), place)

@@ -7,8 +7,8 @@ import PushTypes
 
 /// Renders the alerts of pushes from the templates that a bridge names.
 ///
-/// A template may use the variables `sender`, `room` and `body`. The rest of the push is not changed: the app's own
-/// members, ids, badge and collapse id.
+/// A template may use the variables `sender`, `room` and `body`. The other parts of the push are not changed: the app's
+/// own members, the ids, the badge and the collapse id.
 struct MatrixTemplates: Sendable {
     /// The maximum length of a variable's value, in characters, which amount to at most 2,048 bytes. Longer values are
     /// truncated.
@@ -56,8 +56,8 @@ struct MatrixTemplates: Sendable {
         return try JSONFields(members: present, path: nil, known: NotificationRequest.object.known)
     }
 
-    /// Returns the values of the variables that occur in a template. For a variable without a value, the template's
-    /// default is used.
+    /// Returns the values of the alert's variables that occur in a template. A variable without a value is omitted, so
+    /// that the template's default is used.
     private static func variables(_ alert: MatrixAlert, in texts: JSONValue) -> [String: JSONValue] {
         var used: [String: JSONValue] = [:]
         for (name, value) in alert.variables {
@@ -69,7 +69,7 @@ struct MatrixTemplates: Sendable {
         return used
     }
 
-    /// Returns `true` if a string of a template contains a placeholder.
+    /// Returns whether a string of a template contains the placeholder `mark`.
     private static func has(_ mark: String, in texts: JSONValue) -> Bool {
         switch texts {
         case .string(let text): text.contains(mark)

@@ -6,26 +6,24 @@ import PushTypes
 /// Decides what happens to each device of a Matrix notification, without I/O. It creates one plan per device from the
 /// configured apps, the notification and the time.
 struct MatrixTranslator: Sendable {
-    /// The time after which a push is no longer delivered. Homeservers stop repeating a notification after the same
-    /// time.
+    /// The time after which a push is no longer delivered. Homeservers repeat a notification for the same time.
     private static let lifetime: Duration = .seconds(24 * 3600)
-    /// The maximum length of a payload that is written into the ledger, in bytes. A shorter one may still be too long
-    /// for the push service, which then rejects it.
+    /// The maximum length of a payload that is written into the ledger, in bytes. A shorter payload may still be too
+    /// long for the push service, which then rejects it.
     static let maximumKept = 32 * 1024
     /// The maximum length of a room id that can be used as a collapse id, in bytes (reference 1.5). A longer one is
     /// hashed.
     private static let maximumCollapseID = 64
 
-    /// The plan for one device.
+    /// The plan for one device of a Matrix notification.
     enum Plan: Hashable, Sendable {
-        /// A push whose payload is not encoded yet.
+        /// Sends a push, whose payload is not encoded yet.
         case push(MatrixPush)
-        /// The homeserver's body is forwarded to a UnifiedPush endpoint.
+        /// Forwards the homeserver's body to a UnifiedPush endpoint.
         case forward(app: MatrixApp)
-        /// The pushkey is rejected in the response, so that the homeserver removes it.
+        /// Rejects the pushkey in the response, so that the homeserver removes it.
         case reject(Rejection)
-        /// Nothing is sent, and the pushkey is not rejected, because there is nothing to show or the app wants no
-        /// numbers.
+        /// Sends nothing without rejecting the pushkey, because there is nothing to show or the app wants no numbers.
         case nothing
 
         var isForwarded: Bool { if case .forward = self { true } else { false } }
@@ -40,7 +38,8 @@ struct MatrixTranslator: Sendable {
     }
 
     let apps: MatrixAppDirectory
-    /// Indicates whether the gateway forwards notifications to pushkeys that are UnifiedPush addresses.
+    /// A Boolean value that indicates whether the gateway forwards notifications to pushkeys that are UnifiedPush
+    /// addresses.
     var forwardsAddresses = false
 
     /// Returns the plan for a device.
@@ -77,8 +76,8 @@ struct MatrixTranslator: Sendable {
         )
     }
 
-    /// Returns the collapse id: `badge` for numbers of unread messages, that of the room if the app collapses its
-    /// notifications, otherwise `nil`.
+    /// Returns the collapse id: `badge` for numbers of unread messages, the room's id or its hash if the app collapses
+    /// its notifications, and otherwise `nil`.
     private static func collapseID(_ notification: MatrixNotification, _ device: MatrixDevice, _ app: MatrixApp)
         -> String?
     {
@@ -102,12 +101,11 @@ struct MatrixTranslator: Sendable {
     }
 }
 
-/// A push for one device of a Matrix notification.
 struct MatrixPush: Hashable, Sendable {
     let app: MatrixApp
     let token: DeviceToken
-    /// The time at which the homeserver learned the token, or the earliest possible time if it is unknown. A token that
-    /// has become invalid since then is rejected.
+    /// The time at which the homeserver learned the token, or the earliest representable time if that is unknown. A
+    /// token that has become invalid since then is rejected.
     let since: Timestamp
     let pushType: PushType
     let priority: Priority

@@ -11,7 +11,8 @@ import Synchronization
 /// A discovery request checks first that an address is such an endpoint, because unauthenticated clients can name any
 /// address.
 struct UnifiedPushForwarder: Sendable {
-    /// The maximum lengths of an endpoint's URL and of a body, in bytes (UnifiedPush, server specification).
+    /// The maximum lengths of an endpoint's URL and of a body, in bytes (UnifiedPush, server specification). A longer
+    /// endpoint counts as gone, and a longer body is refused.
     static let (maximumEndpoint, maximumBody) = (1000, WebPushRequest.maximumBody)
     /// The maximum length of the response to the discovery request, in bytes. A longer one shows that there is no
     /// endpoint.
@@ -19,19 +20,20 @@ struct UnifiedPushForwarder: Sendable {
     /// The time to live of a message at the push server, in seconds: one day.
     private static let ttl = "86400"
 
-    /// The result of a request to an endpoint, from which the client's response follows.
+    /// The result of a request to an endpoint, which determines the response to the client.
     enum End: Hashable, Sendable {
         case accepted
-        /// The endpoint no longer exists or never did.
+        /// The result if the endpoint no longer exists or never did.
         case gone
-        /// The push server has rejected the message with this HTTP status, and would reject a repetition too.
+        /// The result if the push server has rejected the message with this HTTP status, and would reject a repetition
+        /// too.
         case refused(status: Int)
-        /// The provider's address policy forbids the endpoint, although the endpoint may be valid.
+        /// The result if the provider's address policy forbids the endpoint, although the endpoint may be valid.
         case notAllowed
-        /// The response to the discovery request does not identify the address as a UnifiedPush endpoint.
+        /// The result if the response to the discovery request does not identify the address as a UnifiedPush endpoint.
         case noEndpoint
-        /// The request failed, but another attempt may succeed. `retryAfter` is the delay that the push server asks
-        /// for, or `nil` if it names none.
+        /// The result if the request failed, but another attempt may succeed. `retryAfter` is the delay that the push
+        /// server asks for, or `nil` if it names none.
         case unavailable(retryAfter: Duration?)
     }
 
@@ -46,7 +48,7 @@ struct UnifiedPushForwarder: Sendable {
 
     /// Posts a body to an endpoint.
     /// - Parameters:
-    ///   - app: The app, whose name resolutions share a limit.
+    ///   - app: The app to which the request is charged. Its name resolutions share a limit.
     ///   - client: The unauthenticated client that named the endpoint.
     ///   - isUrgent: Whether the device may be woken for the message.
     /// - Throws: ``BudgetRefusal`` if too many requests are in progress.
@@ -78,8 +80,7 @@ struct UnifiedPushForwarder: Sendable {
         }
     }
 
-    /// Takes the permits for a request from three budgets: that of the client, of the host, and of the client at the
-    /// host.
+    /// Takes the permits for a request from three budgets: those of the client, the host, and the client at the host.
     ///
     /// The client is identified by its network, because strangers can name any host, including one that all other
     /// clients use.
@@ -147,7 +148,8 @@ struct UnifiedPushForwarder: Sendable {
 }
 
 extension UnifiedPushForwarder: NotificationForwarder {
-    /// Forwards the body of a homeserver's request. Throws ``RetryLaterError`` if another attempt may succeed.
+    /// Forwards the body of a homeserver's request to an endpoint. Throws ``RetryLaterError`` if another attempt may
+    /// succeed.
     ///
     /// A message is dropped if a repetition would fail too, because a homeserver repeats a request for a day and holds
     /// back all later ones.
@@ -169,10 +171,10 @@ extension UnifiedPushForwarder: NotificationForwarder {
     }
 }
 
-/// The results of recent discovery requests, by address: whether it is a UnifiedPush endpoint.
+/// The results of recent discovery requests: for each address, whether it is a UnifiedPush endpoint.
 private final class UnifiedPushEndpoints: Sendable {
-    /// The maximum number of addresses that are remembered. To add another, expired and negative results are forgotten
-    /// first, then all.
+    /// The maximum number of addresses that are remembered. To make room, expired and negative results are forgotten
+    /// first. If that does not suffice, all are.
     private static let maximum = 10_000
     /// The times for which a positive and a negative result are remembered.
     private static let (trusted, refused) = (Duration.seconds(86_400), Duration.seconds(600))

@@ -13,12 +13,12 @@ package struct ChatMessage: Hashable, Sendable {
     /// The name of the channel, or the sender of a direct message.
     package let conversation: String
     package let isDirect: Bool
-    /// Indicates whether a message in a channel mentions the user or one of the user's highlight words.
+    /// A Boolean value that indicates whether a message in a channel contains the nick or a highlight word of the user.
     package let isHighlight: Bool
     /// The text, or `nil` if only the app can decrypt it.
     package let text: String?
-    /// The id by which a repeated message is recognized: the server's id, or a hash of a longer one. It is `nil` if the
-    /// server gives none.
+    /// The id by which a repeated message is recognized: the server's id, or a hash of it if it is long. It is `nil` if
+    /// the server assigns none.
     package let id: String?
     /// The time of the message: the server's time stamp if there is one, otherwise the time of arrival.
     package let at: Timestamp
@@ -40,14 +40,14 @@ package struct ChatMessage: Hashable, Sendable {
         (self.isDirect, self.isHighlight, self.at) = (isDirect, isHighlight, at)
     }
 
-    /// Returns an id, or a hash of an id that is too long. Ids are not truncated, because many may have the same
-    /// prefix.
+    /// Returns the server's id of a message, or its hash if the id is too long. Ids are not truncated, because many may
+    /// have the same prefix.
     private static func name(of id: String) -> String {
         guard id.utf8.count > Self.maximumName else { return id }
         return Hexadecimal.encode(SHA256.hash(data: Data(id.utf8)))
     }
 
-    /// The key by which the messages of a conversation are grouped: its name in lower case.
+    /// The key by which the messages of a conversation are grouped: the conversation's name in lower case.
     package var thread: String { self.conversation.lowercased() }
 
     /// Returns the longest prefix of whole characters that has at most `maximum` bytes in UTF-8. If the first character

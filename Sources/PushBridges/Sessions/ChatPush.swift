@@ -2,9 +2,7 @@ package import PushSupport
 
 /// A push that reports one or several messages of one conversation.
 package struct ChatPush: Hashable, Sendable {
-    /// The newest of the messages, whose text the push can show.
     package var message: ChatMessage
-    /// The number of messages that the push stands for.
     package var count: Int
 
     package init(_ message: ChatMessage, count: Int = 1) { (self.message, self.count) = (message, count) }
@@ -12,9 +10,9 @@ package struct ChatPush: Hashable, Sendable {
 
 /// The settings of a session that determine which messages are pushed, and with which content.
 package struct ChatPushSettings: Hashable, Sendable {
-    /// The choice of messages in channels that are pushed.
+    /// The channel messages that are pushed.
     package enum Channels: String, Hashable, Sendable, CaseIterable {
-        /// Messages that contain the nick or another of the user's highlight words.
+        /// The choice of those messages that contain the nick or another of the user's highlight words.
         case highlights
         case all
         case none
@@ -24,10 +22,10 @@ package struct ChatPushSettings: Hashable, Sendable {
     private static let textMember = Member.bool("showText")
     static let object = RequestObject(optional: [Self.channelsMember, Self.textMember])
 
-    /// The choice of messages in channels that are pushed. Default ``Channels/highlights``.
+    /// The channel messages that are pushed. Default ``Channels/highlights``.
     package var channels = Channels.highlights
-    /// Indicates whether pushes contain the text of messages, which is then readable to the push service. Default
-    /// `false`: pushes contain only the sender and the conversation.
+    /// A Boolean value that indicates whether pushes contain the text of messages, which is then readable to the push
+    /// service. Default `false`: pushes contain only the sender and the conversation.
     package var showsText = false
 
     package init() {}
@@ -44,7 +42,7 @@ package struct ChatPushSettings: Hashable, Sendable {
         self.showsText = try fields.value(Self.textMember) ?? false
     }
 
-    /// Returns `true` if the message is pushed while the user is away.
+    /// Returns whether the settings permit a push of a message that arrives while the user is away.
     func wants(_ message: ChatMessage) -> Bool {
         guard !message.isDirect else { return true }
         return switch self.channels {

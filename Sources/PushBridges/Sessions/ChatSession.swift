@@ -9,8 +9,8 @@ package import PushTypes
 /// The state machine of one connection to a chat server, for a client that stays signed in. It performs no I/O.
 ///
 /// Its inputs are received bytes and the time. Its outputs are actions, which are performed in order.
-/// ``SessionSupervisor`` decides when to reconnect and which messages are pushed. A new protocol needs a type that
-/// conforms to this one and a line in ``ChatProtocol/session``.
+/// ``SessionSupervisor`` decides when to reconnect and which messages are pushed. A new protocol needs a conforming
+/// type and a line in ``ChatProtocol/session``.
 package protocol ChatSession: Sendable {
     /// The default port of the protocol's servers.
     static var port: Int { get }
@@ -24,12 +24,11 @@ package protocol ChatSession: Sendable {
     /// - Throws: ``RequestError`` that names the member at fault.
     init(_ login: ChatLogin, memory: ChatMemory) throws(RequestError)
 
-    /// The host name for which the server's certificate must be valid.
     var serverName: String { get }
-    /// Indicates whether TLS begins with the first byte. Otherwise ``ChatAction/startTLS`` begins it.
+    /// A Boolean value that indicates whether TLS begins with the first byte. If not, ``ChatAction/startTLS`` begins
+    /// it.
     var isSecureFromStart: Bool { get }
-    /// The next time at which ``timePassed(at:)`` must be called, by the steady clock, or `nil` if no deadline is
-    /// pending.
+    /// The next time at which ``timePassed(at:)`` must be called, by the steady clock, or `nil` if none is pending.
     var nextDeadline: Timestamp? { get }
     /// The time until which reading is paused, because the server has sent too much, or `nil` if bytes may be read now.
     var pausedUntil: Timestamp? { get }
@@ -38,16 +37,16 @@ package protocol ChatSession: Sendable {
 
     /// Starts the protocol on an open connection, on which TLS has begun if ``isSecureFromStart`` is `true`.
     mutating func opened(at now: ClockReading) -> [ChatAction]
-    /// Continues once TLS, which ``ChatAction/startTLS`` requested, has begun.
+    /// Continues the protocol once the TLS that ``ChatAction/startTLS`` has requested has begun.
     mutating func secured(at now: ClockReading) -> [ChatAction]
     mutating func received(_ bytes: ByteBuffer, at now: ClockReading) -> [ChatAction]
-    /// Continues with the key that ``ChatAction/derive(_:)`` requested.
+    /// Continues with the key that ``ChatAction/derive(_:)`` has requested.
     /// - Parameter key: The derived key. It is empty if the derivation failed.
     mutating func derived(_ key: [UInt8], at now: ClockReading) -> [ChatAction]
     mutating func timePassed(at now: ClockReading) -> [ChatAction]
     /// The failure to report if the server closes the connection now.
     var closing: ChatFailure { get }
-    /// Ends the session. Returns the bytes to send before the connection is closed.
+    /// Ends the session, and returns the bytes to send before the connection is closed.
     mutating func leave() -> [UInt8]
 }
 
@@ -79,7 +78,7 @@ package struct ChatLogin: Hashable, Sendable {
         (self.settings, self.clientName) = (settings, clientName)
     }
 
-    /// Returns the settings for typed access.
+    /// Returns the members of the settings for typed access.
     /// - Parameter object: The members that the protocol defines, besides those of ``ChatPushSettings``.
     /// - Throws: ``RequestError`` for an unknown member.
     func fields(_ object: RequestObject) throws(RequestError) -> JSONFields {
@@ -108,8 +107,8 @@ package struct ChatMemory: Hashable, Sendable {
     package var seenThrough: Timestamp
     /// The state with which the XMPP stream is resumed on a new connection, or `nil` if it cannot be resumed.
     package var resumption: StreamManagement?
-    /// Indicates whether the server has proven with SCRAM that it knows the password. From then on, the session never
-    /// sends the password itself.
+    /// A Boolean value that indicates whether the server has proven with SCRAM that it knows the password. From then
+    /// on, the session never sends the password itself.
     package var usesSCRAM: Bool
 
     package init(seenThrough: Timestamp, resumption: StreamManagement? = nil, usesSCRAM: Bool = false) {
@@ -120,35 +119,35 @@ package struct ChatMemory: Hashable, Sendable {
 /// An action that a ``ChatSession`` requests.
 package enum ChatAction: Hashable, Sendable {
     case send([UInt8])
-    /// Begin TLS on this connection. Bytes that were received before TLS are discarded.
+    /// Begins TLS on this connection. Bytes that were received before TLS are discarded.
     case startTLS
-    /// Derive a key from the password, which takes milliseconds, and pass it to ``ChatSession/derived(_:at:)``.
+    /// Derives a key from the password, which takes milliseconds, and passes it to ``ChatSession/derived(_:at:)``.
     case derive(PBKDF2Derivation)
-    /// Record that the server has accepted the account.
+    /// Records that the server has accepted the account.
     case signedIn
-    /// Record that a part of the session does not work although the session is signed in, such as joining a channel.
+    /// Records that a part of the session, such as joining a channel, does not work although the session is signed in.
     /// The string is a human-readable explanation, or `nil` once everything works.
     case trouble(String?)
-    /// Push a message that has arrived for the user, unless the user is present at another client.
+    /// Pushes a message that has arrived for the user, unless the user is present at another client.
     case message(ChatMessage)
-    /// Record whether the user is present at another client. While the value is `true`, no messages are pushed.
+    /// Records whether the user is present at another client. While the value is `true`, no messages are pushed.
     case attached(Bool)
-    /// Record that the user has written in a conversation from another client, so that its messages are not pushed.
+    /// Records that the user has written in a conversation from another client, so that its messages are not pushed.
     case wroteElsewhere(conversation: String)
-    /// Close the connection, because the session has failed.
+    /// Closes the connection, because the session has failed.
     case failed(ChatFailure)
 
     static func send(text: String) -> ChatAction { .send(Array(text.utf8)) }
 }
 
-/// The failure of a session.
+/// The failure of a chat session, which ends its connection.
 package struct ChatFailure: Error, Hashable, Sendable {
     /// The human-readable explanation, which contains no secrets.
     package var reason: String
-    /// Indicates whether any further attempt would fail in the same way.
+    /// A Boolean value that indicates whether any further attempt would fail in the same way.
     package var isFinal: Bool
-    /// Indicates whether the failure may be a refusal of the account or the password. Several such failures in a row
-    /// are treated as a refusal, until the server has accepted the account once.
+    /// A Boolean value that indicates whether the failure may be a refusal of the account or the password. Several such
+    /// failures in a row are treated as a refusal, unless the server has accepted the account before.
     package var mayBeRefusal: Bool
 
     package init(_ reason: String, isFinal: Bool = false, mayBeRefusal: Bool = false) {
@@ -172,7 +171,7 @@ package struct PBKDF2Derivation: Hashable, Sendable {
 }
 
 extension PBKDF2Derivation {
-    /// Derives the key, which takes about a microsecond for two rounds.
+    /// Derives the key. Two rounds take about a microsecond.
     /// - Returns: The key, as long as the hash function's output. It is empty if it cannot be derived.
     package func key() -> [UInt8] {
         let key = try? KDF.Insecure.PBKDF2.deriveKey(
@@ -186,7 +185,6 @@ extension PBKDF2Derivation {
     }
 }
 
-/// The SASL mechanism PLAIN (RFC 4616).
 enum SASLPlain {
     /// Returns the client's only message of the exchange, in base64.
     static func response(account: String, password: String) -> String {

@@ -1,19 +1,16 @@
-/// The counters with which an XMPP stream is resumed on another connection (stream management, XEP-0198).
+/// The counters and unacknowledged stanzas with which an XMPP stream is resumed on another connection (stream
+/// management, XEP-0198).
 package struct StreamManagement: Hashable, Sendable {
     /// The maximum number of unacknowledged stanzas that are kept. A session that sends more of them fails.
     private static let maximumWaiting = 64
-    /// The number of unacknowledged stanzas from which the session no longer replies to queries.
+    /// The number of unacknowledged stanzas at which the session stops replying to queries.
     private static let maximumAnswers = 32
 
     /// The server's id for the stream, or `nil` if the stream cannot be resumed.
     var id: String?
-    /// The full JID of this client.
     var jid: String
-    /// The full JIDs of the user's other clients at which the user is present.
     var present: Set<String> = []
-    /// The number of received stanzas, modulo 2^32.
     private(set) var received: UInt32 = 0
-    /// The number of stanzas that the server has acknowledged, modulo 2^32.
     private(set) var acknowledged: UInt32 = 0
     /// The sent stanzas that the server has not acknowledged.
     private(set) var waiting: [String] = []
@@ -22,15 +19,15 @@ package struct StreamManagement: Hashable, Sendable {
 
     mutating func countReceived() { self.received &+= 1 }
 
-    /// Keeps a sent stanza until it is acknowledged. Returns `false` if too many stanzas are unacknowledged.
+    /// Keeps a sent stanza until it is acknowledged. Returns `false` if too many are unacknowledged.
     mutating func keep(_ stanza: String) -> Bool {
         guard self.waiting.count < Self.maximumWaiting else { return false }
         self.waiting.append(stanza)
         return true
     }
 
-    /// Indicates whether the session may reply to a query. Replies stop while so many stanzas are unacknowledged that
-    /// little room is left for the session's own stanzas.
+    /// A Boolean value that indicates whether the session may reply to a query. It does not reply while so many stanzas
+    /// are unacknowledged that little room is left for the session's own stanzas.
     var takesAnswers: Bool { self.waiting.count < Self.maximumAnswers }
 
     /// Applies an acknowledgement from the server. Returns `false` if it covers stanzas that were never sent.

@@ -6,7 +6,7 @@ import PushStore
 import PushSupport
 
 /// The operations below `/v1/apps/{app}/bridges/{kind}/{bridge}/shadow`, which report how the responses of a bridge in
-/// shadow mode differ from those of the server that it is to replace.
+/// shadow mode differ from those of the server that the bridge is to replace.
 struct ShadowController: Controller {
     let store: any AppStore & BridgeStore & ShadowStore
 
@@ -43,7 +43,6 @@ struct ShadowController: Controller {
     }
 }
 
-/// The JSON of a bridge's shadow report in an API response.
 struct ShadowResponse: ResponseObject {
     /// The report, or `nil` before the bridge has received a request.
     let report: ShadowReport?

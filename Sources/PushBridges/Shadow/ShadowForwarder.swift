@@ -10,12 +10,12 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// Forwards the requests to a bridge in shadow mode to the old server, which the bridge is to replace, and stores the
-/// differences between their responses.
+/// Forwards requests that a bridge in shadow mode receives to the old server, which the bridge is to replace. It stores
+/// the differences between the responses of the two.
 struct ShadowForwarder: Sendable {
     /// The maximum length of an old server's response, in bytes. A longer one counts as no response.
     static let maximumAnswer = 8 * 1024 * 1024
-    /// The maximum length of the response to a request for one token, in bytes.
+    /// The maximum length of the old server's response to a one-token request, in bytes. A longer one counts as none.
     static let shortAnswer = 64 * 1024
     /// The names of the header fields that are forwarded to the old server, besides `authorization`.
     private static let forwarded = ["content-type", "user-agent", "x-goog-api-format-version", "x-firebase-client"]
@@ -32,11 +32,10 @@ struct ShadowForwarder: Sendable {
         let status: Int
         let headers: HTTPHeaders
         let body: Data
-        /// The permit for the memory of ``body``.
         let held: BudgetPermit
     }
 
-    /// Returns the maximum length of the response to a request, in bytes.
+    /// Returns the maximum length of the old server's response to a request, in bytes.
     ///
     /// The old server has sent the pushes when it responds. If its response is too long, the client may repeat the
     /// request and so cause a second push.
@@ -54,8 +53,8 @@ struct ShadowForwarder: Sendable {
     ///   - target: The path and the query of the old server's API.
     ///   - longest: The maximum length of the response, in bytes.
     /// - Returns: The response, or `nil` if no old server is configured.
-    /// - Throws: `BudgetRefusal` without having sent the request if the memory cannot be reserved;
-    ///   `PinnedClientFailure` if there is no response.
+    /// - Throws: `BudgetRefusal` if the memory cannot be reserved, without sending the request. `PinnedClientFailure`
+    ///   if there is no response.
     func ask(
         _ settings: ShadowSettings,
         target: String,
@@ -105,8 +104,8 @@ struct ShadowForwarder: Sendable {
         }
     }
 
-    /// Returns `true` for the status of a final response. A status below 200, such as 101, does not complete a request,
-    /// and could switch the protocol of the client's connection.
+    /// Returns whether a status is that of a final response. A status below 200, such as 101, does not complete a
+    /// request, and could switch the protocol of the client's connection.
     static func isHandedOn(_ status: Int) -> Bool { (200...599).contains(status) }
 
     /// Returns the old server's response as one for the client. Its memory is released once the body is written.
@@ -145,13 +144,12 @@ struct ShadowForwarder: Sendable {
 }
 
 extension ShadowComparison {
-    /// Creates the comparison for a request to which the old server did not respond.
     init(unanswered why: String, at: Timestamp) {
         self.init()
         self.differ("upstream", ours: "asked", theirs: why, at: at)
     }
 
-    /// Adds a difference with truncated strings, unless the maximum number of differences is reached.
+    /// Adds a difference between the two responses, unless the maximum number is reached. Its strings are truncated.
     /// - Parameters:
     ///   - subject: The property that differs, such as `status`.
     ///   - field: The token or the member of the request that it concerns, or `nil` for the whole request.

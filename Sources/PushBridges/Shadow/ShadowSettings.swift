@@ -20,7 +20,6 @@ struct ShadowSettings: Hashable, Sendable {
     .described("Shadow mode: the bridge sends nothing, and the old server responds. Default: the bridge sends.")
 }
 
-/// The URLs in the settings of bridges.
 enum BridgeURL {
     /// Creates a request member whose value is a URL in canonical form.
     ///

@@ -16,17 +16,16 @@ struct BridgeAuthenticator: Sendable {
     static let minimumSecret = 16
     /// The minimum length of a new secret, in bytes. A shorter one that is already stored causes a warning in the log.
     static let goodSecret = 32
-    /// The prefix and the length in characters by which a generated secret is recognized.
+    /// The prefix of generated secrets, and their length in characters, by which they are recognized.
     private static let (madePrefix, madeLength) = ("mb_", 35)
 
     let runner: OperationRunner
     let budgets: BudgetRegistry
     let log: RateLimitedLog
 
-    /// The credential by which a request was admitted.
     enum Admission: Sendable {
         case key(APICaller)
-        /// The secret of a bridge, which was in the path. The topic is the bundle id of the bridge's app.
+        /// A bridge's secret, which was in the path. The topic is the bundle id of the bridge's app.
         case secret(Topic)
 
         /// The account to which the bytes of the request body are charged: that of the API key, or of the secret's app.
@@ -40,7 +39,6 @@ struct BridgeAuthenticator: Sendable {
         /// A reference to the API key, for the ledger, or `nil` if a secret admitted the request.
         var key: KeyReference? { if case .key(let caller) = self { caller.reference } else { nil } }
 
-        /// Returns `true` if the credential grants a scope for an app.
         func allows(_ scope: APIScope, on app: Topic) -> Bool {
             switch self {
             case .key(let caller): caller.allows(scope) && caller.mayUse(app)
@@ -64,7 +62,6 @@ struct BridgeAuthenticator: Sendable {
         return caller
     }
 
-    /// Generates a random secret of 192 bits.
     static func makeSecret() -> String { Self.madePrefix + Base64URL.encode(RandomBytes.make(24)) }
 
     private static func isMade(_ secret: String) -> Bool {
@@ -136,8 +133,7 @@ struct BridgeAuthenticator: Sendable {
 }
 
 extension BridgeAuthenticator {
-    /// Runs `body`, counts its response, and converts errors into responses that clients of the other system
-    /// understand.
+    /// Runs `body`, counts its response, and converts errors into responses for clients of the other system.
     /// - Parameters:
     ///   - operation: The name of the operation at `/metrics`.
     ///   - bridge: The name of the bridge in the path, for the log. The path itself may contain a secret.
@@ -154,7 +150,7 @@ extension BridgeAuthenticator {
 }
 
 extension BudgetCaller {
-    /// Creates the caller for a client without a credential, identified by the address of its connection.
+    /// Creates the budget caller for a client without a credential, identified by the address of its connection.
     /// - Parameter app: The app that the request concerns, or `nil` before it is known.
     init(clientOf channel: any Channel, app: Topic? = nil) {
         // A stream of HTTP/2 has the address of its connection.

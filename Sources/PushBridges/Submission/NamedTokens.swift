@@ -7,9 +7,9 @@ import PushTypes
 /// Tokens that the push service has reported as invalid, and tokens of another kind, are refused before anything is
 /// sent. Tokens without a registration are pushed to.
 struct NamedTokens: Hashable, Sendable {
-    /// A group of tokens to which one notification is sent.
     struct Group: Hashable, Sendable {
-        /// The environment. `nil` is production, followed by one attempt in the sandbox for a token that belongs there.
+        /// The environment, or `nil` to send to production first, and once to the sandbox for a token that belongs
+        /// there.
         var environment: PushEnvironment?
         var tokens: [DeviceToken]
     }

@@ -6,21 +6,19 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// Writes pushes from other systems into the ledger, and waits for their outcomes.
+/// Submits pushes from other systems to the ledger, and waits for their outcomes.
 struct PushSubmission: Sendable {
-    /// The maximum number of tokens that one query of the store looks up.
+    /// The maximum number of tokens that one query of the store looks up. More tokens need several queries.
     private static let lookedUpAtOnce = 1000
 
     let parts: ProviderComponents
 
-    /// A notification that is in the ledger, and the tokens that it names.
     struct Accepted: Sendable {
         let notification: NotificationRecord
         let tokens: [DeviceToken]
     }
 
-    /// Returns the tokens, grouped by their registrations in the store, as the initializer of ``NamedTokens``
-    /// describes.
+    /// Returns the tokens, grouped by their registrations in the store as ``NamedTokens`` describes.
     func sorted(
         _ tokens: [DeviceToken],
         of app: AppRecord,
@@ -48,17 +46,17 @@ struct PushSubmission: Sendable {
         return found
     }
 
-    /// Returns `true` if the app can send to an environment, where `nil` stands for production.
+    /// Returns whether the app can send to an environment, where `nil` stands for production.
     func canSend(_ app: AppRecord, to environment: PushEnvironment?) async throws -> Bool {
         try await self.parts.store.environments(app: app.id).contains(environment ?? .production)
     }
 
-    /// Returns `true` if the app can send to any environment.
+    /// Returns whether the app can send to any environment.
     func canSend(_ app: AppRecord) async throws -> Bool {
         try await !self.parts.store.environments(app: app.id).isEmpty
     }
 
-    /// Writes a notification into the ledger.
+    /// Accepts a notification by writing it into the ledger.
     /// - Parameters:
     ///   - key: The API key of the request, or `nil` if a bridge's secret admitted it.
     ///   - repetition: The idempotency key by which a repeated request is recognized, or `nil` for no such check.
@@ -133,24 +131,24 @@ struct PushSubmission: Sendable {
 
 /// The outcome for one token, as it is reported to other systems' clients.
 enum TokenOutcome: Hashable, Sendable {
-    /// The push service accepted the push.
+    /// The outcome if the push service accepted the push.
     case accepted(apnsID: String)
-    /// The push is in the ledger, and has no final state yet.
+    /// The outcome while the push is in the ledger and has no final state.
     case pending(apnsID: String)
-    /// Nothing was or will be sent, for example because the user does not want such notifications.
+    /// The outcome if nothing was or will be sent, for example because the user does not want such notifications.
     case skipped(apnsID: String)
-    /// The push service rejected the push. The string is its reason.
+    /// The outcome if the push service rejected the push. The string is its reason.
     case rejected(String)
-    /// The push service rejected the token, but the token is still active in the store, because the configuration may
-    /// be at fault. The string is the reason. Clients must not remove the token.
+    /// The outcome if the push service rejected the token, but the token is still active in the store, because the
+    /// configuration may be at fault. The string is the reason. Clients must not remove the token.
     case unconfirmed(String)
-    /// The push could not be sent in time, or its response was lost. The string is the reason.
+    /// The outcome if the push could not be sent in time, or its response was lost. The string is the reason.
     case failed(String)
 
     /// The rejection reasons for which clients remove a token.
     static let faultsOfTokens: Set<Reason> = [.badDeviceToken, .deviceTokenNotForTopic, .expiredToken, .unregistered]
 
-    /// Creates the outcome from the delivery to the token, or from `nil` if no delivery exists yet.
+    /// Creates the outcome from the delivery to the token, which is `nil` if it does not exist yet.
     init(_ delivery: DeliveryRecord?, apnsID: String) {
         switch delivery?.state {
         case nil, .sending?: self = .pending(apnsID: apnsID)
@@ -161,7 +159,7 @@ enum TokenOutcome: Hashable, Sendable {
         }
     }
 
-    /// Indicates whether a client would remove the token because of this outcome.
+    /// A Boolean value that indicates whether a client would remove the token because of this outcome.
     var accusesToken: Bool {
         guard case .rejected(let reason) = self else { return false }
         return Reason(rawValue: reason).map(Self.faultsOfTokens.contains) ?? false

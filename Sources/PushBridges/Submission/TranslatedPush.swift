@@ -4,12 +4,9 @@ import PushTypes
 
 /// A push of another system, translated into the members of a notification request without the audience.
 struct TranslatedPush: Hashable, Sendable {
-    /// The members of the request's content: `payload`, `pushType`, `priority` and so on.
     var members: [String: JSONValue] = [:]
-    /// The human-readable name of the notification, or `nil` if it has none.
     var name: String?
 
-    /// A push that has passed the provider's checks.
     struct Checked: Hashable, Sendable {
         var content: NotificationContent
         var warnings: [ContentWarning]

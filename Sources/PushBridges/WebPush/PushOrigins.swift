@@ -3,7 +3,7 @@ import HummingbirdCore
 import ProviderModel
 import PushWire
 
-/// The web origins under which Web Push senders reach the provider: the configured one, or else that of each request.
+/// The origins under which Web Push senders reach the provider: the configured one, or else that of each request.
 struct PushOrigins: Sendable {
     private let configured: WebOrigin?
     private let isSecure: Bool
@@ -27,8 +27,8 @@ struct PushOrigins: Sendable {
     /// Returns the origins that the VAPID token of a sender may name as its audience. If none is configured, these are
     /// the origin in the push resource's record with both schemes, because the scheme is not known behind a proxy.
     ///
-    /// The origin of the current request is not accepted. An attacker could obtain a sender's token for the attacker's
-    /// own origin and name that origin in a request.
+    /// The origin of the current request is not accepted, because an attacker could obtain a sender's token for the
+    /// attacker's own origin and name that origin in a request.
     func accepted(of resource: PushResourceRecord) -> [WebOrigin] {
         if let configured { return [configured] }
         guard let origin = resource.origin, let scheme = origin.firstRange(of: "://") else { return [] }

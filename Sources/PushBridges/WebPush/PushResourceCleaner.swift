@@ -9,21 +9,20 @@ import PushTypes
 import ServiceLifecycle
 import Synchronization
 
-/// Notifies the senders of push resources, the Web Push endpoints of installations, whose installations no longer have
-/// an active device, and removes the resources. It also removes expired messages.
+/// Removes the push resources, which are Web Push endpoints, of installations that no longer have an active device,
+/// after notifying their senders. It also removes expired messages.
 final class PushResourceCleaner: Service {
     /// The pause between two rounds of cleaning.
     static let interval: Duration = .seconds(60)
-    /// The maximum number of push resources of one app in one round, and the maximum number of messages in one
-    /// transaction.
+    /// The maximum numbers of push resources of one app in one round, and of messages in one transaction.
     static let (perApp, messages) = (20, 1000)
     /// The number of failed attempts to notify a sender after which its push resource is removed without notification.
     private static let tries = 5
 
     private let store: any PushResourceStore & AppStore
     private let client: RestrictedHTTPClient
-    /// The budget of requests to hosts that unauthenticated clients name. All requests for the push resources of an app
-    /// are charged to that app as one caller.
+    /// The budget of requests to hosts that unauthenticated clients name. Requests for an app's push resources are
+    /// charged to the app as one caller.
     private let forwards: Budget
     private let time: any TimeSource
     private let logger: Logger
@@ -87,8 +86,8 @@ final class PushResourceCleaner: Service {
 
     /// Notifies the sender of a push resource that the resource no longer exists.
     ///
-    /// A host name that cannot be resolved in its turn counts as a failed attempt. Otherwise, slow names would delay
-    /// the other push resources of their app.
+    /// A host name that cannot be resolved in the time allotted to it counts as a failed attempt. Otherwise, slow names
+    /// would delay the other push resources of their app.
     /// - Returns: `true` if the push resource can now be removed.
     private func tell(_ resource: PushResourceRecord) async -> Bool {
         guard let url = resource.unsubscribeURL else { return true }

@@ -93,14 +93,14 @@ struct PushResourcesController: Controller {
         return .noContent
     }
 
-    /// Returns the app and the installation of a request, after checking that the caller owns the installation.
+    /// Returns the app and the installation of a request, after checking that the caller may manage the installation's
+    /// push resources.
     private func owner(_ request: OperationRequest) async throws -> (AppRecord, String) {
         let app = try await request.app(self.store)
         return (app, try request.ownInstallation(of: app, self.store))
     }
 }
 
-/// The JSON of a push resource in an API response.
 struct PushResourceResponse: ResponseObject {
     let resource: PushResourceRecord
     /// The address, which is a secret. It is `nil` except in the response that creates the push resource.
@@ -119,13 +119,12 @@ struct PushResourceResponse: ResponseObject {
     ]
 }
 
-/// A random string that grants access to its bearer: the last path component of a push resource's address, or the token
-/// of a message. The store contains only its hash.
+/// A random string that grants access to everyone who knows it: the last path component of a push resource's address,
+/// or the token of a message. The store contains only its hash.
 struct PushCapability: Hashable, Sendable {
-    /// The number of random bytes, which have 160 bits.
+    /// The number of random bytes, which amount to 160 bits.
     private static let length = 20
 
-    /// The string form: 27 characters of base64url.
     let text: String
 
     init() { self.text = Base64URL.encode(RandomBytes.make(Self.length)) }
@@ -136,6 +135,5 @@ struct PushCapability: Hashable, Sendable {
         self.text = text
     }
 
-    /// The SHA-256 digest of ``text``.
     var hash: [UInt8] { Array(SHA256.hash(data: Data(self.text.utf8))) }
 }

@@ -14,19 +14,14 @@ struct ReceivedPush: Hashable, Sendable {
     /// The minimum time for which a message that does not fit into its push can be fetched, in seconds.
     private static let leastStorage: UInt32 = 60
 
-    /// The names of the members that the bridge adds to a payload.
     enum Member {
-        /// The body of the message, in base64url.
         static let body = "wp"
-        /// The name that the app has given to the push resource.
         static let name = "wpid"
-        /// The sender's public key and the salt of the content coding `aesgcm`, in base64url.
         static let (publicKey, salt) = ("wpdh", "wpsalt")
         /// The id of a message that does not fit into the push, and the token with which the app fetches it.
         static let (reference, token) = ("wpref", "wptoken")
     }
 
-    /// The id of the message, which is also the id of its notification.
     let id: UUID
     /// The time to live of the message, in seconds: at most ``longestStorage``.
     let ttl: UInt32
@@ -38,7 +33,7 @@ struct ReceivedPush: Hashable, Sendable {
     /// - Parameters:
     ///   - token: The token with which the app fetches a body that does not fit into the push.
     ///   - now: The current time, by the wall clock.
-    /// - Throws: An error if the payload cannot be encoded, which does not happen.
+    /// - Throws: An encoding error of the payload, which does not occur in practice.
     init(
         _ request: WebPushRequest,
         body: Data,
@@ -88,15 +83,12 @@ struct ReceivedPush: Hashable, Sendable {
         )
     }
 
-    /// The payload member `aps` for a message with a body. The app's extension replaces the alert.
     private static let alert: [String: JSONValue] = [
         "aps": .object(["alert": .object(["loc-key": .string("WP")]), "mutable-content": .integer(1)])
     ]
-    /// The payload for a message without a body, which wakes the app in the background.
     private static let wake: [String: JSONValue] = ["aps": .object(["content-available": .integer(1)])]
 
-    /// Returns the collapse id for a Web Push topic. Equal topics of different push resources have different collapse
-    /// ids.
+    /// Returns the collapse id for a Web Push topic, which differs between push resources even for equal topics.
     static func collapseID(_ topic: String, of resource: PushResourceRecord) -> String {
         Base64URL.encode(SHA256.hash(data: Data("\(resource.id.uuidString)\n\(topic)".utf8)))
     }

@@ -10,7 +10,7 @@ extension BridgeKind {
     static let webPush = BridgeKind("webpush")
 }
 
-/// The bridge for push resources: addresses of app installations to which senders post Web Push messages.
+/// The bridge for push resources: addresses to which senders post Web Push messages for an app installation.
 struct WebPushBridge: BridgeFeature {
     static let kind = BridgeKind.webPush
 

@@ -12,7 +12,7 @@ import PushSupport
 import PushTypes
 import PushWire
 
-/// The routes below `/push`, at which senders post messages for installations and apps fetch long messages.
+/// The routes below `/push`, where senders post messages for installations and apps fetch long messages.
 ///
 /// Any client that knows an address may post to it. No other credential is needed, unless the app has bound the address
 /// to a sender's VAPID key.
@@ -25,11 +25,10 @@ struct WebPushRoutes: Sendable {
     /// The rules for the URLs at which senders are notified of the end of a push resource. Other URLs are ignored.
     let addresses: AddressPolicy
     let time: any TimeSource
-    /// The hashes of existing addresses that have received messages. Requests to them are served even from networks
-    /// that have named too many unknown addresses.
+    /// The hashes of existing addresses that have received messages. Requests to them are served even if they come from
+    /// a network that has named too many unknown addresses.
     private let known = SharedCache<[UInt8], Void>(maximum: 65_536)
 
-    /// The origin of this bridge's notifications in the ledger.
     static let origin = NotificationOrigin(.webPush, bridge: "receive")
 
     func addRoutes(to router: Router<APIContext>) {
@@ -103,7 +102,8 @@ struct WebPushRoutes: Sendable {
         )
     }
 
-    /// Checks that the VAPID credential of a request is that of the sender to which the push resource is bound, if any.
+    /// Checks the VAPID credential of a request if the push resource is bound to a sender. Throws ``RequestError`` if
+    /// the credential is missing or is not that sender's.
     private func identify(_ request: Request, _ resource: PushResourceRecord) throws {
         guard let key = resource.vapidKey else { return }
         let authorization = request.headers[values: .authorization].first
@@ -151,8 +151,8 @@ struct WebPushRoutes: Sendable {
         }
     }
 
-    /// Stores the URL at which the sender is notified of the end of the push resource. An error does not fail the
-    /// message.
+    /// Stores the URL at which the sender is notified of the end of the push resource. If that fails, the message is
+    /// accepted nevertheless.
     private func note(_ request: Request, _ resource: PushResourceRecord) async {
         guard let text = request.headers[values: .unsubscribeURL].first,
             let url = try? WebhookAddress(text, policy: self.addresses).url, url != resource.unsubscribeURL
@@ -182,7 +182,8 @@ struct WebPushRoutes: Sendable {
         RequestError(.notFound, code: "no_such_subscription", message: "there is no such subscription, or it has ended")
     }
 
-    /// Runs `body`, counts its response, and converts its errors. Neither messages nor their addresses are logged.
+    /// Runs `body`, counts its response, and converts its errors into responses. Neither messages nor their addresses
+    /// are logged.
     private func respond(_ operation: String, _ body: () async throws -> Response) async -> Response {
         await self.runner.respond(operation, at: ["operation": .string(operation)], failure: { .error($0) }, body)
     }
@@ -192,9 +193,7 @@ extension HTTPField.Name {
     /// The header field in which a proxy reports the scheme that its client used.
     static var xForwardedProto: HTTPField.Name { .named("x-forwarded-proto") }
     static var ttl: HTTPField.Name { .named("ttl") }
-    /// The header field with the URL at which a sender is notified of the end of a push resource.
     static var unsubscribeURL: HTTPField.Name { .named("unsubscribe-url") }
 
-    /// Creates the name of a header field. The fallback is never used, because every name here is valid.
     private static func named(_ name: String) -> HTTPField.Name { HTTPField.Name(name) ?? .location }
 }

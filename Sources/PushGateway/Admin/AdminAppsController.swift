@@ -27,14 +27,12 @@ package enum AdminAppRequest {
     package static let change = RequestObject(optional: [Self.broadcast, Self.changedLength]) { $0.withMembers }
 }
 
-/// `/v1/apps`: the apps that accept pushes.
+/// The operations at `/v1/apps`, which manage the apps that accept pushes.
 struct AdminAppsController: Controller {
     let registry: ProviderRegistry
-    /// The registry of broadcast channels, from which an app's channels are deleted with the app.
     let channels: ChannelRegistry
     let environments: [EnvironmentCore]
-    /// A Boolean value that indicates whether an app may use broadcasts if its registration omits the member
-    /// `broadcast`.
+    /// A Boolean value that indicates whether an app whose registration omits `broadcast` may use broadcasts.
     let allowsBroadcastByDefault: Bool
 
     var operations: [AdminOperation] {
@@ -54,7 +52,7 @@ struct AdminAppsController: Controller {
         return try page.response("apps", self.registry.apps(after: page.after, limit: page.fetch)) { $0.bundleID.name }
     }
 
-    /// Registers an app. Responds with 200 if the same team has registered it already.
+    /// Registers an app. The status is 200 if the same team has registered it already.
     private func add(_ request: OperationRequest) async throws -> Response {
         let fields = try await request.fields(AdminAppRequest.addition)
         let team = try fields.required(AdminAppRequest.team)
@@ -102,7 +100,6 @@ struct AdminAppsController: Controller {
         return .noContent
     }
 
-    /// Deletes all channels of an app, with their subscriptions and stored messages.
     private func deleteChannels(of bundleID: Topic) async throws {
         let deleted = try await self.channels.deleteAll(app: bundleID)
         for core in self.environments {
@@ -112,7 +109,7 @@ struct AdminAppsController: Controller {
         }
     }
 
-    /// Returns the bundle id in the path. Throws the same error as for an unknown app if the bundle id is not valid.
+    /// Returns the bundle id in a request's path. Throws the error for an unknown app if the id is not valid.
     private static func bundleID(_ request: OperationRequest) throws -> Topic {
         guard let topic = request.topic("app") else { throw Self.noSuchApp }
         return topic

@@ -5,7 +5,6 @@ import PushHTTP
 package import PushSupport
 import PushTypes
 
-/// The JSON members of a request to issue a provider certificate.
 package enum AdminCertificateRequest {
     /// The kinds of private key that the gateway can generate.
     package enum KeyType: String, CaseIterable, Sendable {
@@ -25,7 +24,7 @@ package enum AdminCertificateRequest {
     )
 }
 
-/// `/v1/certificates`: the certificates by which providers authenticate in the TLS handshake.
+/// The operations at `/v1/certificates`, which manage the certificates with which providers authenticate in TLS.
 struct AdminCertificatesController: Controller {
     let registry: ProviderRegistry
     let authority: ProviderAuthority
@@ -35,7 +34,8 @@ struct AdminCertificatesController: Controller {
     /// kept.
     private struct IssuedCertificateResponse: ResponseObject {
         let issued: ProviderAuthority.Issued
-        /// An AES-encrypted `.p12` with the certificate and its key, in base64; `nil` if the caller generated the key.
+        /// An AES-encrypted `.p12` with the certificate and its key, in base64, or `nil` if the certificate is for the
+        /// key of a signing request.
         let archive: String?
 
         static let members: [ResponseMember<Self>] = [
@@ -57,14 +57,12 @@ struct AdminCertificatesController: Controller {
         ]
     }
 
-    /// Responds with a page of the certificates, revoked ones too, in the order of their serial numbers.
     private func list(_ request: OperationRequest) async throws -> Response {
         let page = try AdminPage(request)
         let certificates = self.registry.certificates(after: page.after, limit: page.fetch)
         return try page.response("certificates", certificates) { $0.serial }
     }
 
-    /// Issues a certificate for a new key or for the key of a signing request.
     private func issue(_ request: OperationRequest) async throws -> Response {
         let fields = try await request.fields(AdminCertificateRequest.object)
         let order = try Self.order(fields)
@@ -91,8 +89,8 @@ struct AdminCertificatesController: Controller {
         return .noContent
     }
 
-    /// Parses the description of a certificate to issue. If the body lists topics, the topic of the subject is added to
-    /// them.
+    /// Parses the description of a certificate to issue. If the body lists topics, the topic in the certificate's
+    /// subject is added to them.
     private static func order(_ fields: JSONFields) throws -> ProviderAuthority.Order {
         let topic = try fields.required(AdminCertificateRequest.topic)
         var topics = try fields.value(AdminCertificateRequest.topics) ?? []
@@ -124,7 +122,7 @@ struct AdminCertificatesController: Controller {
 }
 
 extension ProviderAuthority.Issued {
-    /// Returns a `.p12` that contains only the certificate and its private key; `nil` if there is no private key.
+    /// Returns a `.p12` that contains only the certificate and its private key, or `nil` if there is no private key.
     func archive(passphrase: String) throws -> [UInt8]? {
         guard let privateKeyPEM else { return nil }
         let bundle = NIOSSLPKCS12Bundle(

@@ -3,7 +3,6 @@ import PushHTTP
 package import PushSupport
 import PushTypes
 
-/// The JSON members of a request to create a broadcast channel.
 package enum AdminChannelRequest {
     fileprivate static let environment = Member.environment("environment")
     fileprivate static let bundleID = Member.topic("bundleId")
@@ -13,7 +12,7 @@ package enum AdminChannelRequest {
     package static let object = RequestObject(required: [Self.environment, Self.bundleID], optional: [Self.policy])
 }
 
-/// `/v1/channels`: broadcast channels, which providers create over HTTP/2 (reference 4.1).
+/// The operations at `/v1/channels`, which manage broadcast channels, as providers do over HTTP/2 (reference 4.1).
 struct AdminChannelsController: Controller {
     let registry: ProviderRegistry
     let channels: ChannelRegistry
@@ -31,7 +30,6 @@ struct AdminChannelsController: Controller {
         ]
     }
 
-    /// Responds with a page of the channels of one app in one environment, in the order of their ids.
     private func list(_ request: OperationRequest) async throws -> Response {
         let page = try AdminPage(request)
         let environment = try Self.environment(request.query["environment"])
@@ -74,7 +72,7 @@ struct AdminChannelsController: Controller {
         return RegisteredChannel(environment: environment, name: ChannelName(bundleID: app, id: id), policy: policy)
     }
 
-    /// Parses a bundle id. Throws the error for an unknown app unless an app is registered with it.
+    /// Returns the topic of the app with the bundle id `text`. Throws the error for an unknown app if there is none.
     private func app(_ text: String?) throws -> Topic {
         guard let app = text.flatMap({ Topic($0) }), self.registry.app(app) != nil else {
             throw RequestError.noSuch("app", by: "bundle id", at: "bundleId")

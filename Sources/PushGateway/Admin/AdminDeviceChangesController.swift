@@ -4,7 +4,6 @@ import Hummingbird
 import PushHTTP
 package import PushSupport
 
-/// The JSON members of requests to activate or reinstall a device.
 package enum AdminDeviceRequest {
     /// The maximum length of a device's name, in bytes. A longer one is rejected.
     private static let maximumName = 100
@@ -29,9 +28,9 @@ package enum AdminDeviceRequest {
     package static let reinstallation = RequestObject(required: [Member.signingRequest])
 }
 
-/// `/v1/devices`: activation, reinstallation, move to new hardware, revocation and deletion of devices.
+/// The operations at `/v1/devices` that activate, reinstall, move to new hardware, revoke and delete devices.
 struct AdminDeviceChangesController: Controller {
-    /// The maximum delay before the token of a removed app becomes invalid: 30 days, in seconds.
+    /// The maximum delay before the token of a removed app becomes invalid, in seconds. A longer one is rejected.
     private static let maximumDelay: Int64 = 30 * 86_400
 
     let devices: DeviceRegistry
@@ -78,7 +77,8 @@ struct AdminDeviceChangesController: Controller {
 
     private static let nothingToRestore = RequestError.noSuch("device", at: "restoreOf")
 
-    /// Issues a new certificate to a reinstalled device. Its earlier tokens become invalid; its messages are discarded.
+    /// Issues a new certificate to a reinstalled device. Its earlier tokens become invalid, and its messages are
+    /// discarded.
     private func reinstall(_ request: OperationRequest) async throws -> Response {
         let id = try request.deviceID()
         let fields = try await request.fields(AdminDeviceRequest.reinstallation)
@@ -140,7 +140,6 @@ struct AdminDeviceChangesController: Controller {
         return .noContent
     }
 
-    /// Returns the response with a device's certificate and the certificates of both authorities, in PEM.
     private func response(_ status: HTTPResponse.Status, _ id: UUID, _ certificate: String) throws -> Response {
         let members = [
             "deviceId": id.uuidString,
@@ -151,7 +150,6 @@ struct AdminDeviceChangesController: Controller {
         return try .json(members, status: status)
     }
 
-    /// Discards all messages for the device, and closes its connections.
     private func forget(_ id: UUID) { for core in self.environments { core.router.removed(nil, from: id) } }
 
     private func close(_ id: UUID) -> Int { self.environments.count { $0.router.close(id) } }

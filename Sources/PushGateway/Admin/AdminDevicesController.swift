@@ -4,7 +4,7 @@ import PushHTTP
 import PushSupport
 import PushTypes
 
-/// `GET /v1/devices`: lookup of devices.
+/// The operations at `GET /v1/devices`, which look up devices.
 struct AdminDevicesController: Controller {
     let devices: DeviceRegistry
     let environments: [EnvironmentCore]
@@ -20,7 +20,6 @@ struct AdminDevicesController: Controller {
         ]
     }
 
-    /// Responds with a page of the devices that match the filters, in the order of their activation.
     private func list(_ request: OperationRequest) async throws -> Response {
         let page = try AdminPage(request)
         let filter = try Self.filter(request)
@@ -86,10 +85,10 @@ private struct DeviceEntry: ResponseObject {
     ]
 }
 
-/// A device in full.
+/// The complete description of a device in a response.
 ///
-/// Only the owner of the machine reaches the admin API, and needs the token to send a test push, so the whole token is
-/// shown.
+/// The whole token of each app is shown, because a test push needs it and only the owner of the machine reaches the
+/// admin API.
 private struct DeviceDetails: ResponseObject {
     let device: ActivatedDevice
     let connections: [Connection]
@@ -107,10 +106,9 @@ private struct DeviceDetails: ResponseObject {
         .required("installs", \.installs),
     ]
 
-    /// The connection of the device in one environment.
     struct Connection: ResponseObject {
         let environment: PushEnvironment
-        /// The session of the device's connection; `nil` if it is not connected.
+        /// The session of the connection, or `nil` if the device is not connected.
         let session: DeviceSession?
 
         private var channels: Int { self.session?.channels.count ?? 0 }
@@ -127,7 +125,7 @@ private struct DeviceDetails: ResponseObject {
     /// An app that is or was installed on the device.
     struct Install: ResponseObject {
         let install: ActivatedDevice.Install
-        /// The current token in hexadecimal; `nil` for an app that was removed.
+        /// The current token in hexadecimal, or `nil` for an app that was removed.
         let token: String?
 
         static let members: [ResponseMember<Self>] = [

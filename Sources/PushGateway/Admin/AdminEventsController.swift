@@ -20,7 +20,6 @@ struct AdminEventsController: Controller {
     let devices: DeviceRegistry
     let environments: [EnvironmentCore]
 
-    /// The number of events with one name in one environment, since the gateway was started.
     private struct Counter: ResponseObject {
         let environment: PushEnvironment?
         let name: Event.Name
@@ -48,7 +47,7 @@ struct AdminEventsController: Controller {
         ]
     }
 
-    /// Responds with events, newest first; with `after` oldest first.
+    /// Responds with events: the newest first, or the oldest first if the query has `after`.
     private func list(_ request: OperationRequest) async throws -> Response {
         let filter = try self.filter(request)
         let limit = try request.limit(default: Self.pageSize)
@@ -82,8 +81,8 @@ struct AdminEventsController: Controller {
         return try feed.response(to: request.http)
     }
 
-    /// Responds with the events of a notification and its state: the state's text for one device, or the number of
-    /// devices in each state for several.
+    /// Responds with the events and the state of a notification. The state is a text for one device, or for several the
+    /// number of devices in each state.
     private func timeline(_ request: OperationRequest) async throws -> Response {
         let apnsID = request.path("apnsId")
         let events: [Event] = try await self.events.events(EventFilter(apnsID: apnsID), limit: Self.maximumTimeline)
@@ -104,7 +103,8 @@ struct AdminEventsController: Controller {
         ])
     }
 
-    /// Responds with the number of events of each name since the start. Environments that are not served are left out.
+    /// Responds with the number of events of each name since the gateway was started. Environments that are not served
+    /// are omitted.
     private func counters(_ request: OperationRequest) async throws -> Response {
         let served = Set(self.environments.map(\.environment))
         let counters = self.events.counts()
@@ -143,9 +143,8 @@ extension HTTPField.Name {
     }
 }
 
-/// An event in a response of the admin API.
 extension Event: ResponseObject {
-    /// The device of the event; `nil` for an event of a broadcast as a whole.
+    /// The device of the event, or `nil` for an event of a broadcast as a whole.
     fileprivate var oneDevice: UUID? { self.device == RoutingStateMachine.allDevices ? nil : self.device }
 
     static let members: [ResponseMember<Self>] = [
@@ -162,7 +161,6 @@ extension Event: ResponseObject {
 
 /// The state of one notification at one device.
 private struct NotificationState: ResponseObject {
-    /// The newest event of the notification at this device, which determines the state.
     let last: Event
 
     static let members: [ResponseMember<Self>] = [

@@ -2,7 +2,7 @@ import Hummingbird
 import PushHTTP
 import PushSupport
 
-/// `/v1/faults`: the configured faults. Changes last until the gateway stops.
+/// The operations at `/v1/faults`, which manage the configured faults. Changes last until the gateway stops.
 struct AdminFaultsController: Controller {
     let plan: FaultPlan
     let time: any TimeSource

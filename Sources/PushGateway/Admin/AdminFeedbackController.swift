@@ -3,8 +3,8 @@ import PushHTTP
 import PushSupport
 import PushTypes
 
-/// `/v1/feedback`: the feedback entries that providers have not read yet at the feedback listener. Reading them here
-/// does not remove them.
+/// The operation at `/v1/feedback`, which lists the feedback entries that providers have not read yet at the feedback
+/// listener. Reading them here does not remove them.
 struct AdminFeedbackController: Controller {
     let feedback: FeedbackRecorder
 
@@ -15,7 +15,7 @@ struct AdminFeedbackController: Controller {
         ]
     }
 
-    /// Responds with the newest entries, the sandbox first.
+    /// Responds with the newest entries, those of the sandbox first.
     private func list(_ request: OperationRequest) async throws -> Response {
         let limit = try request.limit()
         var entries: [JSONValue] = []

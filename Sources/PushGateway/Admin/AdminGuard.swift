@@ -8,7 +8,6 @@ import PushSupport
 /// requests for a host name that this machine does not have (DNS rebinding), are rejected. So are requests with a
 /// provider's API key, which are meant for another server: both servers have lists of apps and devices.
 struct AdminGuard: RouterMiddleware {
-    /// The host names, without a port, for which requests are accepted.
     private static let ownNames = ["localhost", "127.0.0.1", "[::1]"]
 
     /// Rejects a request that a web page may have sent, or passes it on to the operation.

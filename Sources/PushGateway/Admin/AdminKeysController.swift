@@ -26,7 +26,7 @@ package enum AdminKeyRequest {
     ) { $0.requiringOne(of: "key", "generate") }
 }
 
-/// `/v1/keys`: the public keys of provider tokens.
+/// The operations at `/v1/keys`, which manage the public keys of provider tokens.
 struct AdminKeysController: Controller {
     /// The length of a generated key id, in characters.
     private static let identifierLength = 10
@@ -36,7 +36,8 @@ struct AdminKeysController: Controller {
 
     private struct KeyResponse: ResponseObject {
         let key: RegisteredKey
-        /// The generated private key in `.p8` format, in this response only; `nil` for a key from the request.
+        /// The generated private key in `.p8` format, which no later response contains, or `nil` for a key from the
+        /// request.
         var privateKey: String?
 
         private var topics: [String]? { self.key.scope.topics?.topics.map(\.name).sorted() }
@@ -62,7 +63,6 @@ struct AdminKeysController: Controller {
         ]
     }
 
-    /// Responds with a page of the keys, revoked ones too, in the order of their ids.
     private func list(_ request: OperationRequest) async throws -> Response {
         let page = try AdminPage(request)
         let keys = self.registry.keys(after: page.after, limit: page.fetch).map { KeyResponse(key: $0) }
@@ -91,7 +91,6 @@ struct AdminKeysController: Controller {
         }
     }
 
-    /// Revokes a key. Its id cannot be used again.
     private func revoke(_ request: OperationRequest) async throws -> Response {
         guard try await self.registry.revoke(key: request.path("key"), now: self.time.now) else {
             throw RequestError.noSuch("key", by: "id, or it was revoked")
@@ -118,11 +117,11 @@ extension AdminKeysController {
     private struct Material {
         /// The public key in X9.63 format.
         var publicKey: [UInt8]
-        /// The generated private key in PEM; `nil` for a key from the request.
+        /// The generated private key in PEM, or `nil` for a key from the request.
         var privateKey: String?
 
-        /// Generates a key id for a generated key. Throws for a key from the request, for which the member `keyId` is
-        /// required.
+        /// Generates the id for a generated key. Throws ``RequestError`` for a key from the request, for which the
+        /// member `keyId` is required.
         func keyID(_ fields: JSONFields) throws -> String {
             guard self.privateKey != nil else {
                 throw fields.error("keyId", "missing_field", "this member is required with a key")
@@ -152,7 +151,7 @@ extension AdminKeysController {
         return Material(publicKey: publicKey)
     }
 
-    /// Parses a public key, or a `.p8` private key, of which only the public key is used; returns `nil` for any other
+    /// Parses a public key, or a `.p8` private key, of which only the public key is used. Returns `nil` for any other
     /// text.
     private static func publicKey(pem: String) -> [UInt8]? {
         let key =
@@ -161,7 +160,8 @@ extension AdminKeysController {
         return key.map { Array($0.x963Representation) }
     }
 
-    /// Parses the scope of a key, by default all topics of the team. Members that do not apply to the scope are errors.
+    /// Parses the scope of a key. The default is all topics of the team. Members that do not apply to the scope are
+    /// errors.
     private static func scope(_ fields: JSONFields) throws -> RegisteredKey.Scope {
         let name = try fields.value(AdminKeyRequest.scope) ?? .team
         let environment = try fields.value(AdminKeyRequest.environment)
@@ -186,7 +186,7 @@ extension AdminKeysController {
     }
 }
 
-/// `/v1/token-keys`: the keys that encrypt device tokens.
+/// The operations at `/v1/token-keys`, which manage the keys that encrypt device tokens.
 struct AdminTokenKeysController: Controller {
     let minter: TokenMinter
     let directory: SharedDataDirectory

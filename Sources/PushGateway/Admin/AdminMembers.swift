@@ -1,7 +1,6 @@
 import PushSupport
 import PushTypes
 
-/// The members that several requests of the admin API share.
 extension Member {
     /// Creates a member for the id of a team or a key: ten letters or digits.
     static func identifier(_ name: String) -> RequestMember<String> {
@@ -15,7 +14,7 @@ extension Member {
         Self.text(name, maximum: 1024, as: .bundleID).parsed("invalid_bundle_id", self.topicRule) { Topic($0) }
     }
 
-    /// Creates a member for an array of topics. Duplicates are removed; the order is kept.
+    /// Creates a member for an array of topics. Duplicates are removed, and the order is kept.
     /// - Parameter maximum: The maximum number of topics.
     static func topics(_ name: String, maximum: Int) -> RequestMember<[Topic]> {
         Self.texts(name, 0...maximum, maximum: Topic.maximumLength, as: .bundleID)
@@ -29,7 +28,6 @@ extension Member {
         Self.choice(name, of: PushEnvironment.self, code: "invalid_environment", message: self.environmentRule)
     }
 
-    /// Creates a member for an array of environments. Duplicates are removed.
     static func environments(_ name: String) -> RequestMember<Set<PushEnvironment>> {
         Self.set(name, of: PushEnvironment.self, code: "invalid_environment", message: self.environmentRule)
     }

@@ -5,13 +5,13 @@ import NIOCore
 import PushHTTP
 import Synchronization
 
-/// The admin API: apps, provider keys, devices and their events, over plain HTTP on the loopback address.
+/// The server of the admin API, which manages apps, provider keys, devices and their events. It serves plain HTTP on
+/// the loopback address.
 struct AdminServer {
     let controllers: [any Controller<Never>]
     let gauges: GaugeRegistry
     let unauthenticated: UnauthenticatedConnectionBudget
     let connections: AdminConnections
-    /// The gateway authority's certificate in PEM, which `/v1/authority` returns.
     let authorityPEM: String
     let logger: Logger
 

@@ -4,7 +4,7 @@ import PushSupport
 import PushTypes
 import Synchronization
 
-/// Stores the addresses of the listeners, which are known once the listeners are bound; no ports before that.
+/// The addresses of the open listeners. They contain no ports until the listeners are bound.
 final class OpenListeners: Sendable {
     private let addresses = Mutex(GatewayAddresses())
 
@@ -13,7 +13,7 @@ final class OpenListeners: Sendable {
     func set(_ addresses: GatewayAddresses) { self.addresses.withLock { $0 = addresses } }
 }
 
-/// `GET /v1/status`: the open listeners, and the numbers of devices, messages and events.
+/// The operation at `GET /v1/status`, which reports the open listeners and the numbers of devices, messages and events.
 struct AdminStatusController: Controller {
     let configuration: GatewayConfiguration
     let services: RoutingServices
@@ -31,7 +31,6 @@ struct AdminStatusController: Controller {
         ]
     }
 
-    /// Responds with the current numbers, some of which are read from the database for each request.
     private func show(_ request: OperationRequest) async throws -> Response {
         let (open, configuration, services) = (self.openListeners.current, self.configuration, self.services)
         var environments: [JSONValue] = []
@@ -53,7 +52,6 @@ struct AdminStatusController: Controller {
         ])
     }
 
-    /// Returns the address of each open listener, as `HOST:PORT`, by the name of the listener.
     private func addresses(_ environment: PushEnvironment, _ open: GatewayAddresses) -> [String: String] {
         guard let configured = self.configuration.listeners[environment], let ports = open.ports[environment]
         else {

@@ -17,7 +17,6 @@ struct EventFeed: Sendable {
     private static let page = 500
 
     let log: EventLog
-    /// The filter of the client. Events that do not match it are not sent.
     let filter: EventFilter
     /// The id after which the feed begins: only events with higher ids are sent.
     let start: Int64
@@ -26,7 +25,7 @@ struct EventFeed: Sendable {
 
     /// Creates a feed for one client.
     /// - Parameter start: The id after which the client wants events. An id that the log has not assigned yet comes
-    ///   from another log, such as that of a data directory that was removed; the feed then sends all events.
+    ///   from another log, such as that of a data directory that was removed. The feed then sends all events.
     init(log: EventLog, filter: EventFilter, start: Int64) {
         let last = log.lastID
         (self.log, self.filter, self.first) = (log, filter, last + 1)
@@ -77,7 +76,6 @@ struct EventFeed: Sendable {
         }
     }
 
-    /// Writes the events that are published to the watcher. Those that the watcher missed are read from the log.
     @concurrent private func pass(_ groups: AsyncStream<[Event]>, write: Write) async throws {
         var last = try await self.replay(after: self.start, write: write)
         var next = self.first

@@ -6,10 +6,9 @@ import PushTypes
 import SwiftASN1
 import X509
 
-/// A certificate authority that the gateway operates: for its server certificate, for devices, or for providers.
+/// A certificate authority of the gateway, which signs its server certificate or those of devices or providers.
 struct CertificateAuthority: Sendable {
-    /// The lifetime of the authority's certificate: ten years, because each client has to be configured by hand to
-    /// trust it.
+    /// The lifetime of the authority's certificate: ten years, because each client must be configured to trust it.
     static let lifetime: TimeInterval = 3650 * 86_400
 
     let certificate: Certificate
@@ -47,14 +46,14 @@ struct CertificateAuthority: Sendable {
         try Self.sign(publicKey, subject, by: self.certificate.subject, self.key, lifetime, extensions, now)
     }
 
-    /// Returns whether this authority signed `certificate` and it is valid at `now`.
+    /// Returns whether `certificate` was signed by this authority and is valid at `now`.
     func vouches(for certificate: Certificate, now: Date) -> Bool {
         certificate.issuer == self.certificate.subject
             && certificate.notValidBefore <= now && now <= certificate.notValidAfter
             && self.certificate.publicKey.isValidSignature(certificate.signature, for: certificate)
     }
 
-    /// Returns the public key of a signing request; `nil` if it is not PKCS#10 in PEM, or not signed by its own key.
+    /// Returns the public key of a signing request, or `nil` if it is not PKCS#10 in PEM, or not signed by its own key.
     static func publicKey(ofRequest pem: String) -> Certificate.PublicKey? {
         guard let request = try? CertificateSigningRequest(pemEncoded: pem),
             request.publicKey.isValidSignature(request.signature, for: request)
@@ -62,7 +61,7 @@ struct CertificateAuthority: Sendable {
         return request.publicKey
     }
 
-    /// Returns the extensions of a certificate that does not belong to an authority.
+    /// Returns the extensions of a certificate for `usage`, which cannot sign other certificates.
     static func extensions(for usage: ExtendedKeyUsage.Usage) throws -> Certificate.Extensions {
         try Certificate.Extensions {
             Critical(BasicConstraints.notCertificateAuthority)
@@ -104,7 +103,6 @@ struct CertificateAuthority: Sendable {
     }
 }
 
-/// Conversions to and from `Date`, in which certificates have their times.
 extension Timestamp {
     var date: Date { Date(timeIntervalSince1970: Double(self.seconds)) }
 
@@ -114,10 +112,10 @@ extension Timestamp {
 
 /// The gateway's authorities and server certificate, which are created in the data directory at the first start.
 struct Authorities: Sendable {
-    /// The base name of the files of the authority ``gateway``.
+    /// The base name of the files of ``gateway``.
     static let gatewayName = "authority"
 
-    /// The authority that signs the gateway's server certificate. Providers and devices trust it.
+    /// The authority that signs the gateway's server certificate. Providers and devices must trust it.
     let gateway: CertificateAuthority
     let devices: CertificateAuthority
     let providers: CertificateAuthority
@@ -141,16 +139,13 @@ struct Authorities: Sendable {
 }
 
 extension CertificateAuthority {
-    /// The authority's certificate as a trust root for TLS.
     var trustRoots: [NIOSSLCertificate] { get throws { try NIOSSLCertificate.fromPEMBytes(Array(self.pem.utf8)) } }
 }
 
-/// Issues the certificates of devices.
 struct DeviceCertificateIssuer: Sendable {
     /// The lifetime of a device certificate: ten years, because a device lasts until it is deleted.
     static let lifetime: TimeInterval = 3650 * 86_400
 
-    /// The message of errors with the code `invalid_csr`.
     static let signingRequestRule = "the signing request must be PKCS#10 in PEM, signed by its own key"
 
     let authority: CertificateAuthority

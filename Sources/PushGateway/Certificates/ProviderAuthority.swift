@@ -10,15 +10,14 @@ import X509
 struct ProviderAuthority: Sendable {
     /// The topics, environments and key of a certificate to issue.
     struct Order: Sendable {
-        /// The topic in the subject's UID, which applies to pushes that name no topic.
         var topic: Topic
-        /// The topics of the extension …6.3.6; empty for a certificate without it, which is for ``topic`` alone.
+        /// The topics of the extension …6.3.6. It is empty for a certificate without the extension, which is for
+        /// ``topic`` alone.
         var topics: [CertificateTopic] = []
         var environments: Set<PushEnvironment>
         var key: KeySource
     }
 
-    /// The source of the key to certify.
     enum KeySource: Sendable {
         /// A new RSA key of 2,048 bits, which every client accepts.
         case newRSA
@@ -30,7 +29,7 @@ struct ProviderAuthority: Sendable {
     struct Issued: Sendable {
         var certificate: ProviderCertificate
         var certificatePEM: String
-        /// The private key in PKCS#8 PEM, which the gateway does not keep; `nil` for the key of a signing request.
+        /// The private key in PKCS#8 PEM, which the gateway does not keep, or `nil` for the key of a signing request.
         var privateKeyPEM: String?
     }
 
@@ -143,7 +142,6 @@ extension CertificateIdentity {
 }
 
 extension Certificate {
-    /// The serial number in hexadecimal, without leading zero bytes, which depend on the encoding.
     fileprivate var serialHex: String { Hexadecimal.encode(self.serialNumber.bytes.drop { $0 == 0 }) }
 }
 
@@ -153,26 +151,26 @@ struct CertificateIdentity: Hashable, Sendable {
     var serial: String
     /// The environments to which the provider may connect: OIDs …6.3.1 and …6.3.2.
     var environments: Set<PushEnvironment>
-    /// The topic in the subject's UID, which applies to pushes that name no topic.
     var defaultTopic: Topic
-    /// All topics that the provider may push to: OID …6.3.6, else the default topic alone.
+    /// All topics that the provider may push to: those of OID …6.3.6, or without it the default topic alone.
     var topics: Set<Topic>
     /// The time at which the certificate expires, after which requests are rejected even on an open connection. By
-    /// default never.
+    /// default it never expires.
     var expiresAt = Timestamp(milliseconds: .max)
 }
 
 /// Checks the client certificates of one environment.
 struct CertificateCheck: Sendable {
     let environment: PushEnvironment
-    /// The closure that returns the identity in a certificate in DER, or the reason to reject it.
+    /// The closure that returns the identity in a certificate in DER, or the reason for rejecting the certificate.
     let identify: @Sendable ([UInt8]) -> Result<CertificateIdentity, Reason>
-    /// The closure that returns whether an identity that was valid when its connection began is still neither revoked
-    /// nor expired.
+    /// The closure that returns whether an identity that was valid when its connection began is still valid: neither
+    /// revoked nor expired.
     var isStillValid: @Sendable (CertificateIdentity) -> Bool = { _ in true }
 
-    /// Returns the identity of a client, or the reason to reject it, such as a certificate for the other environment.
-    /// - Parameter certificate: The client's certificate in DER; `nil` if it has none, which is rejected too.
+    /// Returns the identity of a client, or the reason for rejecting it, such as a certificate for the other
+    /// environment.
+    /// - Parameter certificate: The client's certificate in DER, or `nil` if it has none, which is rejected too.
     func identity(of certificate: [UInt8]?) -> Result<CertificateIdentity, Reason> {
         guard let certificate else { return .failure(.badCertificate) }
         return self.identify(certificate).flatMap { identity in

@@ -7,7 +7,7 @@ import PushSupport
 import SwiftASN1
 import X509
 
-/// The certificate of the gateway's TLS listeners, signed by its own authority and renewed at start.
+/// The certificate of the gateway's TLS listeners, signed by the gateway's own authority and renewed at start.
 struct ServerCertificate {
     /// The lifetime of the certificate: 397 days, the longest that common clients accept.
     static let lifetime: TimeInterval = 397 * 86_400
@@ -118,7 +118,7 @@ struct ServerCertificate {
 }
 
 extension ServerCertificate {
-    /// Creates a TLS configuration with this certificate and a minimum version of TLS 1.2.
+    /// Creates a TLS configuration with this certificate, a minimum version of TLS 1.2, and `protocols` for ALPN.
     func tlsConfiguration(protocols: [String]) throws -> TLSConfiguration {
         let chain = try NIOSSLCertificate.fromPEMBytes(Array(self.certificate.serializeAsPEM().pemString.utf8))
         let key = try NIOSSLPrivateKey(bytes: Array(self.privateKeyPEM.utf8), format: .pem)
@@ -132,8 +132,8 @@ extension ServerCertificate {
     }
 }
 
-/// The files, names and keys of each kind of key. Each kind has files of its own, so that a gateway whose configuration
-/// returns to an earlier kind finds the earlier certificate.
+/// The file names and key operations of each kind of key. Each kind has files of its own, so that a gateway whose
+/// configuration returns to an earlier kind finds the earlier certificate.
 extension ServerKeyType {
     fileprivate var certificateFile: String { self == .p256 ? "server.pem" : "server-rsa.pem" }
 

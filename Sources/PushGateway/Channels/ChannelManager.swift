@@ -3,7 +3,7 @@ import PushSupport
 import PushTypes
 import PushWire
 
-/// Creates and deletes channels. Each response is sent when the change is on disk.
+/// Creates and deletes channels. Each response is sent once the change is on disk.
 struct ChannelManager: Sendable {
     let channels: ChannelRegistry
     let time: any TimeSource
@@ -48,7 +48,6 @@ struct ChannelManager: Sendable {
     }
 }
 
-/// A request to create or delete a channel that has passed every check.
 struct ChannelChange: Hashable, Sendable {
     enum Action: Hashable, Sendable {
         case create(ChannelPolicy)

@@ -2,11 +2,12 @@ import Foundation
 import PushTypes
 import Synchronization
 
-/// The broadcast channels of all apps, in the database, and in memory for the check of every broadcast.
+/// The registry of all apps' broadcast channels, which are in the database, and in memory to check every broadcast.
 ///
 /// Channel ids are random and have 128 bits, so that no two are equal.
 final class ChannelRegistry: Sendable {
-    /// The maximum number of channels of one app in one environment (reference 4.1); beyond it, none can be created.
+    /// The maximum number of channels of one app in one environment (reference 4.1). Beyond it, no channel can be
+    /// created.
     static let capacity = 10_000
     private static let idLength = 16
 
@@ -30,7 +31,7 @@ final class ChannelRegistry: Sendable {
         )
     }
 
-    /// Returns the policy of a channel; `nil` if the channel does not exist.
+    /// Returns the policy of a channel, or `nil` if the channel does not exist.
     func policy(of id: String, app bundleID: Topic, in environment: PushEnvironment) -> ChannelPolicy? {
         let app = App(environment: environment, bundleID: bundleID)
         return self.apps.withLock { $0[app]?[id] }
@@ -43,7 +44,7 @@ final class ChannelRegistry: Sendable {
     }
 
     /// Creates a channel with a random id.
-    /// - Returns: The id; `nil` if the app has ``capacity`` channels in this environment.
+    /// - Returns: The id, or `nil` if the app has ``capacity`` channels in this environment.
     func create(
         _ policy: ChannelPolicy,
         app bundleID: Topic,
@@ -73,7 +74,7 @@ final class ChannelRegistry: Sendable {
     }
 
     /// Deletes a channel.
-    /// - Returns: Whether it existed. Of two concurrent calls, only one returns `true`.
+    /// - Returns: Whether the channel existed. Of two concurrent calls, only one returns `true`.
     func delete(_ id: String, app bundleID: Topic, in environment: PushEnvironment) async throws -> Bool {
         guard self.policy(of: id, app: bundleID, in: environment) != nil else { return false }
         let name = ChannelName(bundleID: bundleID, id: id)

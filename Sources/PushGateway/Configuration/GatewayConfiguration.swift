@@ -5,7 +5,7 @@ package import PushWire
 
 package struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
     package var host: String
-    /// The port; 0 stands for any free port.
+    /// The port. 0 stands for any free port.
     package var port: Int
 
     package init(host: String = "127.0.0.1", port: Int) { (self.host, self.port) = (host, port) }
@@ -18,12 +18,12 @@ package struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
 
 /// One value for each listener of an environment, such as its port.
 package struct PerListener<Value: Sendable>: Sendable {
-    /// The provider API over HTTP/2: device pushes, broadcasts, channels.
+    /// The value for the provider API over HTTP/2: device pushes, broadcasts and channels.
     package var http2: Value
     package var deviceLink: Value
-    /// The binary protocol.
+    /// The value for the binary protocol.
     package var binary: Value
-    /// The legacy feedback service.
+    /// The value for the legacy feedback service.
     package var feedback: Value
 
     /// The values, each with the name that its listener has in logs, gauges and the admin API.
@@ -43,13 +43,14 @@ extension PerListener<ListenAddress> {
         self.feedback = ListenAddress(host: host, port: feedback)
     }
 
-    /// Returns the ports that Apple uses, except 443; those of production are 100 higher than those of the sandbox.
+    /// Returns the ports that Apple uses, but 2197 instead of 443. Those of production are 100 higher than those of the
+    /// sandbox.
     package static func usual(_ environment: PushEnvironment) -> Self {
         let shift = environment == .sandbox ? 0 : 100
         return Self(http2: 2197 + shift, deviceLink: 5223 + shift, binary: 2195 + shift, feedback: 2196 + shift)
     }
 
-    /// The port 0 for every listener, which binds each to any free port.
+    /// The port 0 for every listener, so that each is bound to any free port.
     package static var free: Self { Self(http2: 0, deviceLink: 0, binary: 0, feedback: 0) }
 }
 
@@ -60,11 +61,12 @@ package struct GatewayConfiguration: Sendable {
     /// The path of the folder for certificates, token keys and the database. The gateway creates it at the first start.
     package var dataDirectory: String
     /// The listener addresses of each environment that is served. Environments share apps, keys, certificates and
-    /// devices. Default both.
+    /// devices. By default, both are served.
     package var listeners: [PushEnvironment: Listeners] = [
         .sandbox: .usual(.sandbox), .production: .usual(.production),
     ]
-    /// The address of the admin API: plain HTTP without login, hence loopback only. Default 127.0.0.1:2198.
+    /// The address of the admin API. It must be a loopback address, because the API is plain HTTP without a login.
+    /// Default 127.0.0.1:2198.
     package var admin = ListenAddress(port: 2198)
     /// The names in the server certificate, besides the loopback addresses. Default localhost.
     package var serverNames = ["localhost"]
@@ -73,15 +75,15 @@ package struct GatewayConfiguration: Sendable {
     package var limits = Limits()
     /// The rules by which requests of providers are checked. Default lenient.
     package var rules = ProviderRules.lenient
-    /// The length of device tokens, in bytes, for apps that set none: 32 for apps whose providers accept no other
-    /// length, 0 for encrypted tokens of varying length. Default 0.
+    /// The length of device tokens, in bytes, for apps that set none. It is 32 for apps whose providers accept no other
+    /// length, or 0 for encrypted tokens of varying length. Default 0.
     package var tokenLength = 0
-    /// A Boolean value that indicates whether the legacy listeners accept TLS 1.0 and 1.1, for clients that know
-    /// nothing newer. Default no.
+    /// A Boolean value that indicates whether the legacy listeners accept TLS 1.0 and 1.1, for clients that support
+    /// nothing newer. Default `false`.
     package var allowsOldTLS = false
     /// The faults that apply from the start, each in its text form, such as `reason=TooManyRequests,percent=20`.
     package var faults: [String] = []
-    /// The path of a JSON file with further faults that apply from the start; `nil` for none.
+    /// The path of a JSON file with further faults that apply from the start, or `nil` if there is none.
     package var faultsFile: String?
 
     package init(dataDirectory: String) { self.dataDirectory = dataDirectory }
@@ -94,14 +96,13 @@ package enum ServerKeyType: String, CaseIterable, Sendable {
     case rsa
 }
 
-/// The ports that the listeners are bound to.
 package struct GatewayAddresses: Hashable, Sendable {
     package typealias Ports = PerListener<Int>
 
     package var ports: [PushEnvironment: Ports]
     package var admin: Int
 
-    /// The sandbox ports; if the sandbox is not served, the ports of the environment that is.
+    /// The ports of the sandbox, or those of production if the sandbox is not served.
     package var main: Ports {
         self.ports[.sandbox] ?? self.ports[.production] ?? Ports(http2: 0, deviceLink: 0, binary: 0, feedback: 0)
     }
@@ -111,33 +112,32 @@ package struct GatewayAddresses: Hashable, Sendable {
 
 extension GatewayConfiguration {
     package struct Limits: Sendable {
-        /// The maximum number of open connections of each listener. Further ones are closed immediately. Default
-        /// 20,000.
+        /// The maximum number of open connections of each listener. Further ones are closed. Default 20,000.
         package var connections = 20_000
-        /// The maximum time from TCP accept to the end of the TLS handshake, after which a connection is closed.
-        /// Default 10 s.
+        /// The maximum time from TCP accept to the end of the TLS handshake. Then the connection is closed. Default 10
+        /// s.
         package var handshake: Duration = .seconds(10)
-        /// The maximum time from the first frame of a request to its last. Default 30 s.
+        /// The maximum time from the first frame of a request to its last. A slower request fails. Default 30 s.
         package var request: Duration = .seconds(30)
         /// The limits of unauthenticated connections over all listeners: the memory that they use together in bytes,
         /// their number, and the duration of each. Default 8 MiB, 4,096, 60 s.
         package var unauthenticated = UnauthenticatedConnectionStateMachine.Limits()
-        /// The maximum time between two requests of a connection to the admin API. Default 60 s.
+        /// The maximum time between two requests of a connection to the admin API, after which the connection is
+        /// closed. Default 60 s.
         package var adminIdle: Duration = .seconds(60)
         /// The maximum time for which shutdown waits for running requests to the admin API. Default 2 s.
         package var adminDrain: Duration = .seconds(2)
         /// The maximum number of unacknowledged messages of a device. Further pushes to the device are rejected with
         /// status 429. Default 2,000.
         package var unacknowledged = 2000
-        /// The maximum number of events in the event log, of about 100 bytes each; the oldest are removed. Default
-        /// 1,000,000.
+        /// The maximum number of events in the log, of about 100 bytes each. The oldest are removed. Default 1,000,000.
         package var events = 1_000_000
-        /// The age at which events are removed from the event log: by default 7 days, as in Apple's delivery log
-        /// (reference 7.3).
+        /// The age at which events are removed from the log. Default 7 days, as in Apple's delivery log (reference
+        /// 7.3).
         package var eventAge: Duration = .seconds(7 * 86_400)
         /// The interval at which a device that is not in use is woken for messages held to save power. Default 15 min.
         package var powerWindow: Duration = .seconds(15 * 60)
-        /// The maximum number of background notifications per hour, device and topic; further ones are held. Default
+        /// The maximum number of background notifications per hour, device and topic. Further ones are held. Default
         /// `nil`: no limit.
         package var backgroundPerHour: Int?
         package var deviceLink = DeviceLinkServerStateMachine.Limits()
@@ -148,17 +148,17 @@ extension GatewayConfiguration {
 
 /// An error that prevents the start of a gateway.
 package enum GatewayError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The address of a listener is in use or does not belong to this machine.
+    /// The error if the address of a listener is in use or does not belong to this machine.
     case cannotListen(listener: String, address: String, why: String)
-    /// A file in the data directory is damaged or was not written by the gateway.
+    /// The error if a file in the data directory is damaged or was not written by the gateway.
     case badFile(path: String, why: String)
-    /// Another gateway uses this data directory.
+    /// The error if another gateway uses this data directory.
     case dataDirectoryInUse(String)
-    /// The admin API, which has no login, is configured with an address that other machines can reach.
+    /// The error if the admin API, which has no login, is configured with an address that other machines can reach.
     case adminNotLoopback(String)
-    /// A fault in the configuration is invalid.
+    /// The error if a fault in the configuration is invalid.
     case badFault(String, why: String)
-    /// The gateway stopped before its listeners were open.
+    /// The error if the gateway stopped before its listeners were open.
     case ended
 
     static func cannotListen(_ listener: String, _ address: ListenAddress, _ error: any Error) -> GatewayError {

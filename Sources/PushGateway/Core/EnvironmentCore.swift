@@ -76,8 +76,7 @@ final class EnvironmentCore: Sendable {
     }
 }
 
-/// Looks up the credentials, which all environments share, and the device tokens of one environment, for checks of
-/// pushes.
+/// Looks up credentials, which all environments share, and the device tokens of one environment, to check pushes.
 private struct EnvironmentDirectory: PushDirectory {
     let providers: ProviderRegistry
     let devices: DeviceRegistry

@@ -11,7 +11,6 @@ struct SharedCore: Sendable {
     let feedback: FeedbackRecorder
     let authenticator: DeviceAuthenticator
 
-    /// Opens the database in the data directory, and loads the registries that are kept in memory.
     init(
         _ configuration: GatewayConfiguration,
         _ authorities: Authorities,
@@ -40,7 +39,6 @@ struct SharedCore: Sendable {
         )
     }
 
-    /// Returns the check of provider certificates for the listeners of one environment.
     func certificateCheck(_ environment: PushEnvironment) -> CertificateCheck {
         CertificateCheck(
             environment: environment,
@@ -53,7 +51,7 @@ struct SharedCore: Sendable {
         )
     }
 
-    /// Returns the time for which a fault rule hides new entries of a provider's feedback list; zero without such a
+    /// Returns the time for which a fault rule hides new entries of a provider's feedback list, or zero without such a
     /// rule.
     func feedbackDelay(for identity: CertificateIdentity, _ environment: PushEnvironment) -> Duration {
         let subject = FaultSubject(

@@ -2,23 +2,22 @@ import PushTypes
 import PushWire
 import Synchronization
 
-/// The apps, provider keys and provider certificates, in the database, and in memory for the check of every push.
+/// The registry of apps, provider keys and certificates, which are in the database, and in memory to check every push.
 ///
-/// A change is written to the database first and then applied in memory. A cache of the registry's values compares
-/// ``changes`` to detect that its values may be outdated.
+/// A change is written to the database first and then applied in memory. Caches of its values compare ``changes`` to
+/// detect that they may be outdated.
 final class ProviderRegistry: TrustDirectory, Sendable {
-    /// The result of adding an app, a key or a certificate.
     enum Change: Hashable, Sendable {
         case added
-        /// The same app, key or certificate is registered already, and nothing was changed.
+        /// The result if the same app, key or certificate is registered already. Nothing was changed.
         case alreadyThere
-        /// A different app, key or certificate is registered under the same name, and nothing was changed.
+        /// The result if a different app, key or certificate is registered under the same name. Nothing was changed.
         case conflict
-        /// The maximum number of apps, keys or certificates is reached, and nothing was added.
+        /// The result if the maximum number of apps, keys or certificates is reached. Nothing was added.
         case full
     }
 
-    /// The maximum number of apps, of keys, and of certificates; beyond it, adding one fails with ``Change/full``.
+    /// The maximum number of apps, of keys, and of certificates. Adding another fails with ``Change/full``.
     static let capacity = 10_000
     /// The maximum number of keys of one team for one environment (reference 2.1). Further ones are rejected.
     static let maximumTeamScopedKeys = 2
@@ -32,7 +31,6 @@ final class ProviderRegistry: TrustDirectory, Sendable {
         var apps: [Topic: ProviderApp] = [:]
         var keys: [String: RegisteredKey] = [:]
         var certificates: [String: ProviderCertificate] = [:]
-        /// All topics that can be pushed to, by their hashes.
         var topics: [TopicHash: Topic] = [:]
 
         mutating func index(_ topics: some Sequence<Topic>) {
@@ -68,7 +66,7 @@ final class ProviderRegistry: TrustDirectory, Sendable {
 
     func app(_ bundleID: Topic) -> ProviderApp? { self.state.withLock { $0.apps[bundleID] } }
 
-    /// Returns the length of device tokens that is set for the app of a topic; `nil` for the gateway's default.
+    /// Returns the length of device tokens that is set for the app of a topic, or `nil` for the gateway's default.
     func tokenLength(for topic: Topic) -> Int? { topic.owner { self.app($0) }?.tokenLength }
 
     func key(_ keyID: String) -> RegisteredKey? {
@@ -82,19 +80,20 @@ final class ProviderRegistry: TrustDirectory, Sendable {
 
     // MARK: Lists
 
-    /// Returns at most `limit` apps in the order of their bundle ids, after the bundle id `last`; `nil` for the first
-    /// page.
+    /// Returns at most `limit` apps in the order of their bundle ids. They follow the bundle id `last`, or are the
+    /// first ones if `last` is `nil`.
     func apps(after last: String?, limit: Int) -> [ProviderApp] {
         Self.page(self.state.withLock { Array($0.apps.values) }, by: { $0.bundleID.name }, after: last, limit: limit)
     }
 
-    /// Returns at most `limit` keys in the order of their ids, revoked ones too, after the id `last`; `nil` for the
-    /// first page.
+    /// Returns at most `limit` keys in the order of their ids, including revoked ones. They follow the id `last`, or
+    /// are the first ones if `last` is `nil`.
     func keys(after last: String?, limit: Int) -> [RegisteredKey] {
         Self.page(self.state.withLock { Array($0.keys.values) }, by: { $0.keyID }, after: last, limit: limit)
     }
 
-    /// Returns at most `limit` certificates by serial number, revoked ones too, after `last`; `nil` for the first page.
+    /// Returns at most `limit` certificates by serial number, including revoked ones. They follow `last`, or are the
+    /// first ones if it is `nil`.
     func certificates(after last: String?, limit: Int) -> [ProviderCertificate] {
         Self.page(self.state.withLock { Array($0.certificates.values) }, by: { $0.serial }, after: last, limit: limit)
     }
@@ -124,7 +123,7 @@ final class ProviderRegistry: TrustDirectory, Sendable {
     }
 
     /// Changes an app.
-    /// - Returns: The changed app; `nil` if it does not exist.
+    /// - Returns: The changed app, or `nil` if the app does not exist.
     func update(app bundleID: Topic, _ change: ProviderAppChange) async throws -> ProviderApp? {
         guard try await self.database.write({ try $0.credentials.update(app: bundleID, change) }) else { return nil }
         self.change { state in
@@ -136,7 +135,7 @@ final class ProviderRegistry: TrustDirectory, Sendable {
     }
 
     /// Removes an app.
-    /// - Returns: Whether it existed.
+    /// - Returns: Whether the app existed.
     func remove(app bundleID: Topic) async throws -> Bool {
         guard self.app(bundleID) != nil else { return false }
         try await self.database.write { try $0.credentials.delete(app: bundleID) }
@@ -149,7 +148,7 @@ final class ProviderRegistry: TrustDirectory, Sendable {
         return true
     }
 
-    /// Adds a key. The id of a revoked key cannot be used again: that is a conflict.
+    /// Adds a key. The id of a revoked key cannot be used again. The result is then ``Change/conflict``.
     func add(key: RegisteredKey) async throws -> Change {
         let (known, all) = self.state.withLock { ($0.keys[key.keyID], $0.keys) }
         if let known { return known == key ? .alreadyThere : .conflict }
@@ -170,7 +169,7 @@ final class ProviderRegistry: TrustDirectory, Sendable {
     }
 
     /// Revokes a key.
-    /// - Returns: Whether it existed and was not revoked before.
+    /// - Returns: Whether the key existed and was not revoked before.
     func revoke(key keyID: String, now: Timestamp) async throws -> Bool {
         guard self.key(keyID) != nil else { return false }
         try await self.database.write { try $0.credentials.revoke(key: keyID, now: now) }
@@ -191,7 +190,7 @@ final class ProviderRegistry: TrustDirectory, Sendable {
     }
 
     /// Revokes a certificate.
-    /// - Returns: Whether it existed and was not revoked before.
+    /// - Returns: Whether the certificate existed and was not revoked before.
     func revoke(certificate serial: String, now: Timestamp) async throws -> Bool {
         let known = self.state.withLock { $0.certificates[serial] }
         guard let known, known.revokedAt == nil else { return false }
@@ -206,12 +205,11 @@ final class ProviderRegistry: TrustDirectory, Sendable {
     }
 }
 
-/// Looks up the registered data by which a provider's credentials are checked.
 protocol TrustDirectory: Sendable {
     /// A number that changes with every change of apps, keys or certificates, by which caches detect that they are
     /// outdated.
     var changes: UInt64 { get }
-    /// Returns a registered key; `nil` for an unknown and for a revoked one.
+    /// Returns a registered key, or `nil` if it is unknown or was revoked.
     func key(_ keyID: String) -> RegisteredKey?
     func app(_ bundleID: Topic) -> ProviderApp?
     func isRevoked(certificate serial: String) -> Bool

@@ -9,7 +9,7 @@ struct VerifiedProviderToken: Hashable, Sendable {
     var issuedAt: Timestamp
     var algorithm = ProviderTokenAlgorithm.es256
 
-    /// Returns the reason to reject the token at `now`; `nil` if it is valid.
+    /// Returns the reason for rejecting the token at `now`, or `nil` if it is valid.
     func rejection(at now: Timestamp) -> Reason? {
         let age = now.since(self.issuedAt)
         if age > ProviderTokenVerifier.tolerance { return .expiredProviderToken }
@@ -19,15 +19,16 @@ struct VerifiedProviderToken: Hashable, Sendable {
 
 /// Verifies provider tokens as leniently as Apple does (reference 2.1, "what real clients send").
 enum ProviderTokenVerifier {
-    /// The maximum length of a token, in bytes; a longer one is invalid. Real ones have under 300.
+    /// The maximum length of a token, in bytes. A longer one is invalid. Real tokens have less than 300 bytes.
     static let maximumLength = 4096
     /// The maximum age of a token, and the maximum time by which its issue time may lie in the future: an hour.
     static let tolerance: Duration = .seconds(3600)
 
-    /// Returns the claims of a token that a registered key signed, whatever its issue time; `nil` for any other token.
+    /// Returns the claims of a token that a registered key signed, whatever its issue time, or `nil` for any other
+    /// token.
     /// - Parameters:
     ///   - algorithms: The algorithms that are accepted.
-    ///   - key: Returns the registered key with an id; `nil` if there is none or it was revoked.
+    ///   - key: Returns the registered key with an id, or `nil` if there is none or it was revoked.
     static func signed(
         _ token: String,
         algorithms: Set<ProviderTokenAlgorithm>,
@@ -74,8 +75,7 @@ enum ProviderTokenVerifier {
         }
     }
 
-    /// Parses the issue time `iat`, which may be an integer, a fraction, or a string with either; `nil` for other
-    /// values.
+    /// Parses the issue time `iat`: an integer, a fraction, or a string with either. Returns `nil` for other values.
     private static func seconds(_ value: JSONValue?) -> Int64? {
         switch value {
         case .integer(let seconds): seconds

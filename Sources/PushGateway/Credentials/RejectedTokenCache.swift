@@ -6,16 +6,16 @@ import Synchronization
 /// Remembers the provider tokens that were found invalid, so that each of them costs only one signature check.
 ///
 /// The connections of an environment share the cache. The oldest entry is replaced when the cache is full. Entries do
-/// not depend on the time; all are removed when the registered keys have changed.
+/// not depend on the time. All are removed when the registered keys have changed.
 final class RejectedTokenCache: Sendable {
     /// The part of a check's result that does not depend on the time, and can therefore be cached.
     enum Outcome: Hashable, Sendable {
-        /// The header has no provider token, or the token was not signed by a registered key.
+        /// The outcome if the header has no provider token, or the token was not signed by a registered key.
         case invalid
-        /// The signature is valid. The caller checks the issue time.
+        /// The outcome if the signature is valid. The caller checks the issue time.
         case signed(VerifiedProviderToken)
 
-        /// Returns the reason for which the token is invalid at `now`; `nil` if it is valid.
+        /// Returns the reason why the token is invalid at `now`, or `nil` if it is valid.
         func rejection(at now: Timestamp) -> Reason? {
             switch self {
             case .invalid: .invalidProviderToken
@@ -29,7 +29,6 @@ final class RejectedTokenCache: Sendable {
         var outcomes: [SHA256Digest: Outcome] = [:]
         /// The keys of ``outcomes`` in the order of their insertion: a ring whose oldest entry is at ``next``.
         var order: [SHA256Digest] = []
-        /// The index in `order` of the oldest entry.
         var next = 0
     }
 
@@ -42,7 +41,7 @@ final class RejectedTokenCache: Sendable {
 
     var count: Int { self.state.withLock { $0.outcomes.count } }
 
-    /// Returns the outcome of an earlier check; `nil` if there is none, or if the registered keys have changed since.
+    /// Returns the outcome of an earlier check, or `nil` if there is none or the registered keys have changed since.
     /// - Parameters:
     ///   - header: The value of the `authorization` field.
     ///   - changes: The current value of the directory's ``TrustDirectory/changes``.

@@ -4,24 +4,25 @@ import PushSupport
 import PushTypes
 import Synchronization
 
-/// Limits the signature checks that find a provider token invalid, per source over all of its connections.
+/// Limits the signature checks that find a provider token invalid, for each source over all of its connections.
 ///
 /// A signature check occupies the event loop for 0.1 ms, and a source can open many connections. No token is rejected
-/// unchecked: a connection beyond the limit is closed (``ConnectionAuthentication/mustEnd``), and the source's next
-/// connection has one token checked again.
+/// without a check: a connection beyond the limit is closed (``ConnectionAuthentication/mustEnd``), and the source's
+/// next connection has one token checked again.
 final class SignatureCheckLimiter: Sendable {
     typealias Bucket = TokenBucket<Timestamp>
 
-    /// Returns the bucket of one connection: 100 invalid tokens in a row, one a second in the long run.
+    /// Returns the bucket of a new connection, which allows 100 invalid tokens in a row, then one a second.
     static func ofConnection(now: Timestamp) -> Bucket { Bucket(rate: 1, burst: 100, now: now) }
 
-    /// Returns the bucket of one source: 1,000 invalid tokens in a row, 20 a second in the long run.
+    /// Returns the bucket of a new source, which allows 1,000 invalid tokens in a row, then 20 a second.
     private static func ofSource(now: Timestamp) -> Bucket { Bucket(rate: 20, burst: 1000, now: now) }
 
-    /// The maximum number of sources with a bucket. If all buckets are in use, other sources count as over the limit.
+    /// The maximum number of sources with a bucket. If all are in use, other sources are treated as over the limit.
     private static let maximumSources = 4096
 
-    /// The source of a connection: an IPv4 address or the first half of an IPv6 address; empty for other kinds.
+    /// The source of a connection: an IPv4 address or the first half of an IPv6 address. It is empty for other
+    /// addresses.
     struct Source: Hashable, Sendable {
         private let bytes: [UInt8]
 

@@ -4,7 +4,7 @@ import PushTypes
 import PushWire
 import Synchronization
 
-/// The devices and the generations of their tokens, in the database, and in memory for the check of every push.
+/// The registry of devices and their tokens' generations, which are in the database, and in memory to check pushes.
 ///
 /// A change is written to the database first and then applied in memory, in the order of the transactions.
 final class DeviceRegistry: Sendable {
@@ -12,8 +12,8 @@ final class DeviceRegistry: Sendable {
         var devices: [UUID: ActivatedDevice] = [:]
         /// The identity behind each token of 32 bytes, because such a token does not contain it.
         var shortTokens: [DeviceToken: TokenMinter.Claims] = [:]
-        /// The completions to call when a token has been minted. Two concurrent requests for one token share an entry,
-        /// so that both receive the same token.
+        /// The completions to call when a token has been minted. Concurrent requests for one token share an entry, so
+        /// that all receive the same token.
         var minting: [MinterKey: [@Sendable (Result<DeviceToken?, any Error>) -> Void]] = [:]
     }
 
@@ -23,7 +23,7 @@ final class DeviceRegistry: Sendable {
         var topic: TopicHash
     }
 
-    /// The maximum number of apps of one device, in both environments together; further apps receive no device token.
+    /// The maximum number of apps of one device, in both environments together. Further apps receive no device token.
     static let maximumInstalls = 1000
 
     let minter: TokenMinter
@@ -47,8 +47,9 @@ final class DeviceRegistry: Sendable {
     var count: Int { self.state.withLock { $0.devices.values.count { $0.deletedAt == nil } } }
 
     /// Returns at most `limit` of the devices that match and are not deleted, in the order of their activation.
-    /// - Parameter cursor: The device after which to begin; it may be deleted by now. `nil` begins with the oldest.
-    /// - Returns: The devices; `nil` if there never was a device `cursor`.
+    /// - Parameter cursor: The device after which to begin, which may have been deleted, or `nil` to begin with the
+    ///   oldest.
+    /// - Returns: The devices, or `nil` if there never was a device `cursor`.
     func page(after cursor: UUID?, limit: Int, where isIncluded: (ActivatedDevice) -> Bool) -> [ActivatedDevice]? {
         let all = self.state.withLock { $0.devices }
         var rest = all.values.filter { $0.deletedAt == nil }
@@ -64,12 +65,13 @@ final class DeviceRegistry: Sendable {
         return left.id.uuidString < right.id.uuidString
     }
 
-    /// Returns a device; `nil` if it was never activated, or was deleted.
+    /// Returns a device, or `nil` if it was never activated, or was deleted.
     func device(_ id: UUID) -> ActivatedDevice? {
         self.state.withLock { $0.devices[id] }.flatMap { $0.deletedAt == nil ? $0 : nil }
     }
 
-    /// Returns the state of a token, which is opened (``TokenMinter/open(_:)``) or looked up to compare its generation.
+    /// Returns the state of a token. The token is opened (``TokenMinter/open(_:)``) or looked up, and its generation is
+    /// compared.
     func status(of token: DeviceToken, in environment: PushEnvironment) -> TokenStatus {
         let opened = token.bytes.count == TokenMinter.shortLength ? nil : self.minter.open(token)
         return self.state.withLock { state in
@@ -92,25 +94,26 @@ final class DeviceRegistry: Sendable {
         }
     }
 
-    /// Returns the topic with this hash among the device's apps, including removed apps; `nil` if there is none.
+    /// Returns the topic with this hash among the device's apps, including removed apps, or `nil` if there is none.
     func topic(_ hash: TopicHash, on device: UUID, in environment: PushEnvironment) -> Topic? {
         self.state.withLock { $0.devices[device]?.install(hash, in: environment)?.topic }
     }
 
     // MARK: Tokens
 
-    /// Returns the device token of an app; `nil` if the app was never installed on the device or was removed.
+    /// Returns the device token of an app, or `nil` if the app was never installed on the device or was removed.
     func currentToken(_ topic: TopicHash, on device: UUID, in environment: PushEnvironment) throws -> DeviceToken? {
         guard let install = self.device(device)?.install(topic, in: environment), install.isActive else { return nil }
         return try self.token(install, device: device)
     }
 
-    /// Returns the device token of an app. Installs the app if it is new or was removed, and mints a new token if the
-    /// current one was minted with an earlier token key or has another length. Waits for the database only if it makes
-    /// a change.
+    /// Returns the device token of an app. The app is installed if it is new or was removed. A new token is minted if
+    /// the current one was minted with an earlier token key or has another length. The call waits for the database only
+    /// if it makes a change.
     /// - Parameters:
     ///   - length: ``TokenMinter/shortLength``, or 0 for an encrypted token.
-    ///   - completion: Called with the token; with `nil` if the device does not exist or has ``maximumInstalls`` apps.
+    ///   - completion: Called with the token, or with `nil` if the device does not exist or has ``maximumInstalls``
+    ///     apps.
     func token(
         _ topic: Topic,
         on device: UUID,
@@ -213,7 +216,7 @@ final class DeviceRegistry: Sendable {
 
     /// Records that the device's system was reinstalled: it has a new certificate, and its earlier tokens become
     /// invalid.
-    /// - Returns: The changed device; `nil` if it does not exist.
+    /// - Returns: The changed device, or `nil` if it does not exist.
     func reinstall(_ id: UUID, certificateSerial: String, now: Timestamp) async throws -> ActivatedDevice? {
         try await self.change(id, Event(.activated, device: id, time: now)) { table in
             try table.reinstall(id, certificateSerial: certificateSerial, at: now)
@@ -238,7 +241,7 @@ final class DeviceRegistry: Sendable {
     }
 
     /// Removes an app from a device. The device receives no further messages for it.
-    /// - Parameter delay: The time for which the app's token stays valid, as Apple may learn of the removal late
+    /// - Parameter delay: The time for which the app's token stays valid, because Apple may learn of a removal late
     ///   (reference 7.7).
     /// - Returns: Whether the app was on the device.
     func remove(
@@ -261,7 +264,7 @@ final class DeviceRegistry: Sendable {
         } != nil
     }
 
-    /// Records the time at which the device last connected or disconnected. Does not wait for the database.
+    /// Records the time at which the device last connected or disconnected. The call does not wait for the database.
     func updateLastSeen(_ id: UUID, at now: Timestamp) {
         self.state.withLock { $0.devices[id]?.lastSeenAt = now }
         self.database.commit {
@@ -279,7 +282,7 @@ final class DeviceRegistry: Sendable {
     }
 
     /// Writes a change to the database, then applies it in memory and logs `event`.
-    /// - Returns: The changed device; `nil` if it does not exist.
+    /// - Returns: The changed device, or `nil` if it does not exist.
     private func change(
         _ id: UUID,
         _ event: Event,

@@ -9,7 +9,7 @@ import Synchronization
 ///
 /// A killed gateway loses the events of the last interval, but none of the changes that they describe.
 final class EventLog: Sendable {
-    /// The maximum time for which an event is in memory only, before it is written to the database.
+    /// The maximum time for which an event is only in memory before it is written to the database.
     static let flushInterval: TimeAmount = .milliseconds(250)
     /// The maximum number of events that are not on disk yet. Further ones are dropped.
     static let maximumUnwritten = 200_000
@@ -22,9 +22,7 @@ final class EventLog: Sendable {
     private struct State {
         var nextID: Int64
         var reserved: Int64
-        /// The events that are in memory and were not passed to the database yet.
         var fresh: [Event] = []
-        /// The events that were passed to the database and are not committed yet.
         var writing: [Event] = []
         var isFlushScheduled = false
         var counts: [Int]
@@ -98,7 +96,7 @@ final class EventLog: Sendable {
 
     var lastID: Int64 { self.state.withLock { $0.nextID } - 1 }
 
-    /// Returns at most `limit` matching events that are newer than `id`, oldest first, beginning with the oldest.
+    /// Returns at most `limit` matching events with ids above `id`: the oldest of them, in ascending order.
     func events(_ filter: EventFilter, after id: Int64, limit: Int) async throws -> [Event] {
         let recent = self.state.withLock { $0.writing + $0.fresh }
         let before = recent.first?.id ?? .max
@@ -121,7 +119,7 @@ final class EventLog: Sendable {
             + (try await self.database.read { try $0.events.events(filter, before: before, limit: rest) })
     }
 
-    /// Passes all events in memory to the database, and reserves further ids.
+    /// Passes all events in memory to the database, and reserves further event ids.
     func flush() {
         let (events, reserved): ([Event], Int64?) = self.state.withLock { state in
             guard state.writing.isEmpty else { return ([], nil) }
@@ -175,7 +173,7 @@ final class EventLog: Sendable {
         self.stream.finish()
     }
 
-    /// Removes the events that exceed ``limits``. Called at intervals.
+    /// Removes the events that exceed ``limits``. This method is called at intervals.
     func trim(now: Timestamp) async throws {
         let limits = self.limits
         // Events are counted, because reserved ids may have none. All blocks are read, hence outside of the write.

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Publishes events to watchers as they are logged. Each watcher has a bounded buffer; a slow one misses events, which
+/// Publishes events to watchers as they are logged. Each watcher has a bounded buffer. A slow one misses events, which
 /// it notices by the gaps in their ids.
 final class EventStream: Sendable {
     /// The maximum number of groups of events that wait for a slow watcher. Beyond it, the oldest groups are dropped.
@@ -8,14 +8,13 @@ final class EventStream: Sendable {
     /// The maximum number of watchers at a time, beyond which ``watch()`` returns `nil`.
     static let maximumWatchers = 32
 
-    /// A subscriber to the events. Each element of its stream is a group of events; ``remind()`` sends an empty group
-    /// at intervals.
+    /// A subscriber to the events. Each element of its stream is a group of events. At intervals, ``remind()`` sends an
+    /// empty group.
     struct Watcher: Sendable {
         let events: AsyncStream<[Event]>
         fileprivate let continuation: AsyncStream<[Event]>.Continuation
 
         func remind() { self.continuation.yield([]) }
-        /// Finishes the stream after the events in the buffer.
         func end() { self.continuation.finish() }
     }
 
@@ -31,7 +30,7 @@ final class EventStream: Sendable {
     var count: Int { self.watching.load(ordering: .relaxed) }
 
     /// Adds a watcher, which is removed when its stream finishes or is no longer read.
-    /// - Returns: The watcher; `nil` if there are ``maximumWatchers``, or after ``finish()``.
+    /// - Returns: The watcher, or `nil` if there are ``maximumWatchers``, or after ``finish()``.
     func watch() -> Watcher? {
         let (stream, continuation) = AsyncStream.makeStream(
             of: [Event].self,
@@ -49,7 +48,7 @@ final class EventStream: Sendable {
         return Watcher(events: stream, continuation: continuation)
     }
 
-    /// Publishes events to all watchers. Must be called in the order of the events' ids.
+    /// Publishes events to all watchers. This method must be called in the order of the events' ids.
     func publish(_ events: [Event]) {
         guard self.watching.load(ordering: .relaxed) > 0 else { return }
         let watchers = self.state.withLock { Array($0.watchers.values) }

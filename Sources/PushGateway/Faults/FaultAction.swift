@@ -3,36 +3,37 @@ import PushTypes
 
 /// The misbehaviour that a fault rule causes.
 enum FaultAction: Hashable, Sendable {
-    /// The response is delayed.
+    /// A fault that delays the response.
     case latency(FaultLatency)
-    /// The request is rejected; `retryAfter` is in seconds. The binary listener sends a status instead (reference 5.2).
+    /// A fault that rejects the request. `retryAfter` is in seconds, or `nil` for none. The binary
+    /// listener sends a status instead (reference 5.2).
     case reject(Reason, retryAfter: Int?)
-    /// The stream is reset with this error code (RFC 9113 section 7).
+    /// A fault that resets the stream with this error code (RFC 9113 section 7).
     case reset(FaultErrorCode)
     case goAway(GoAway)
-    /// The gateway neither responds nor closes the connection.
+    /// A fault that withholds responses and leaves the connection open.
     case stall(Stall)
-    /// The gateway reads from its peer, a provider or a device, at no more than this rate.
+    /// A fault that limits the rate at which the gateway reads from its peer, a provider or a device.
     case slow(bytesPerSecond: Int)
-    /// A device's acknowledgement is ignored.
+    /// A fault that ignores a device's acknowledgement.
     case dropAcks
-    /// The listener presents a certificate that expired yesterday.
+    /// A fault by which the listener presents a certificate that expired yesterday.
     case expiredCertificate
-    /// A limit of concurrent streams is announced after `after` requests, or when the connection starts if it is 0.
+    /// A fault that announces a limit of concurrent streams after `after` requests, or when the connection starts if it
+    /// is 0.
     case streamLimit(Int, after: Int)
-    /// Feedback entries are sent with this delay.
+    /// A fault that delays the sending of feedback entries.
     case feedbackDelay(Duration)
-    /// The connection is closed without an error packet or GOAWAY.
+    /// A fault that closes the connection without an error packet or GOAWAY.
     case close
-    /// The connection of a device is closed after `after` messages.
+    /// A fault that closes the connection of a device after `after` messages.
     case dropDevice(after: Int)
 
-    /// The time and the fields of a GOAWAY frame (RFC 9113 section 6.8).
     struct GoAway: Hashable, Sendable {
         /// The number of the request on the connection, from 1, at which the frame is sent.
         var after: Int
         var code = FaultErrorCode.none
-        /// The `reason` in the JSON debug data of the frame; `nil` for no debug data.
+        /// The `reason` in the JSON debug data of the frame, or `nil` for no debug data.
         var text: String?
         /// A Boolean value that indicates whether the current request still receives its response and the last stream
         /// id includes it. If not, this request and later ones are not processed.
@@ -41,9 +42,9 @@ enum FaultAction: Hashable, Sendable {
 
     /// The extent of a fault that withholds responses.
     enum Stall: String, CaseIterable, Hashable, Sendable {
-        /// Only the request receives no response.
+        /// The stall of a single request, which receives no response.
         case request
-        /// Nothing more is read from the connection, and no more responses are sent on it.
+        /// The stall of the whole connection: nothing more is read from it, and no more responses are sent.
         case connection
     }
 
@@ -59,7 +60,6 @@ enum FaultAction: Hashable, Sendable {
         }
     }
 
-    /// The listeners to which the action applies.
     var listeners: Set<FaultListener> {
         switch self {
         case .latency, .reject, .stall, .close: [.http2, .binary]
@@ -145,12 +145,11 @@ extension FaultAction {
         static let streams = Member.choice("streams", of: Streams.self)
         static let after = Member.integer("after", Self.counts)
 
-        /// The members that name an action. A rule has exactly one of them.
         static let actions: [any RequestMemberProtocol] = [
             Self.latency, Self.reason, Self.reset, Self.goAway, Self.stall, Self.slow, Self.dropAcks,
             Self.expiredCertificate, Self.streamLimit, Self.feedbackDelay, Self.close, Self.dropDevice,
         ]
-        /// The members that refine an action, each with the name of the action that it belongs to.
+        /// The members that refine an action, each with the name of its action.
         static let details: [(member: any RequestMemberProtocol, action: String)] = [
             (Self.retryAfter, Self.reason.name), (Self.code, Self.goAway.name), (Self.text, Self.goAway.name),
             (Self.streams, Self.goAway.name), (Self.after, Self.streamLimit.name),
@@ -173,7 +172,7 @@ extension FaultAction {
         }
     }
 
-    /// The treatment of the requests before a GOAWAY frame: they are finished, or lost without a response.
+    /// The treatment of the requests before a GOAWAY frame, which are either finished or lost without a response.
     enum Streams: String, CaseIterable {
         case finish, lose
     }
@@ -228,7 +227,6 @@ extension FaultAction {
         return goAway
     }
 
-    /// The JSON members of the action, in the order of the text form.
     var members: [(String, JSONValue)] {
         switch self {
         case .latency(let latency): [("latency", .string(latency.description))]

@@ -1,12 +1,12 @@
 import PushTypes
 
-/// The faults that apply to one request, message or connection. Several rules can contribute; for each property the
-/// first matching rule counts.
+/// The faults that apply to one request, message or connection. Several rules can contribute. For each property, the
+/// first matching rule decides.
 struct FaultDecision: Hashable, Sendable {
     /// A fault that takes effect before the request is processed: a delay, or no processing at all.
     enum Before: Hashable, Sendable {
         case wait(Duration)
-        /// The request never receives a response.
+        /// A fault by which the request never receives a response.
         case stall
     }
 
@@ -14,7 +14,7 @@ struct FaultDecision: Hashable, Sendable {
     enum Substitute: Hashable, Sendable {
         case reject(Reason, retryAfter: Int?)
         case reset(FaultErrorCode)
-        /// The device's acknowledgement is ignored.
+        /// The outcome in which the device's acknowledgement is ignored.
         case drop
     }
 
@@ -22,21 +22,20 @@ struct FaultDecision: Hashable, Sendable {
     enum Connection: Hashable, Sendable {
         case goAway(FaultAction.GoAway)
         case close
-        /// Nothing more is read from the connection, and no more responses are sent on it.
+        /// A fault by which nothing more is read from the connection, and no more responses are sent on it.
         case stall
     }
 
-    /// The ids of the contributing rules, for the log.
     var rules: [String] = []
     var before: Before?
     var response: Substitute?
     var connection: Connection?
-    /// The SETTINGS_MAX_CONCURRENT_STREAMS to announce; `nil` for no change.
+    /// The SETTINGS_MAX_CONCURRENT_STREAMS to announce, or `nil` for no change.
     var streamLimit: Int?
-    /// The rate at which the gateway reads from its peer; `nil` for no limit.
+    /// The rate at which the gateway reads from its peer, or `nil` for no limit.
     var bytesPerSecond: Int?
     var showsExpiredCertificate = false
-    /// The delay of feedback entries (``FeedbackListener/delay``); `nil` for none.
+    /// The delay of feedback entries (``FeedbackListener/delay``), or `nil` if there is none.
     var feedbackDelay: Duration?
 
     /// Adds the action of a rule.

@@ -4,7 +4,7 @@ import PushTypes
 /// The distribution of the latency that a fault adds to responses.
 ///
 /// The text forms are `50ms`, `50ms..200ms` (evenly), `normal:100ms/20ms` (mean and standard deviation),
-/// `p50:20ms/p95:80ms` (percentiles, interpolated linearly, with the last as the maximum).
+/// `p50:20ms/p95:80ms` (percentiles, which are interpolated linearly, with the last as the maximum).
 enum FaultLatency: Hashable, Sendable {
     case fixed(Duration)
     case uniform(ClosedRange<Duration>)
@@ -45,7 +45,7 @@ enum FaultLatency: Hashable, Sendable {
         }
     }
 
-    /// Returns the duration at a fraction of the range.
+    /// Returns the duration at the given fraction of a range.
     /// - Parameter part: The fraction: 0 for the lower bound, 1 for the upper.
     private static func point(_ part: Double, in range: ClosedRange<Duration>) -> Duration {
         range.lowerBound + (range.upperBound - range.lowerBound) * part
@@ -102,7 +102,7 @@ enum FaultDuration {
         ("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1),
     ]
 
-    /// Parses a duration; returns `nil` for a string in another form.
+    /// Parses a duration. Returns `nil` for a string in another form.
     static func read(_ text: some StringProtocol) -> Duration? {
         let digits = text.prefix { $0.isASCII && $0.isNumber }
         guard let unit = Self.units.first(where: { $0.name == text.dropFirst(digits.count) }),

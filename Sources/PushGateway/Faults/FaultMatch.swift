@@ -2,25 +2,25 @@ import PushSupport
 import PushTypes
 
 /// The conditions under which a fault applies to a request, message or connection, and how often it applies. A property
-/// that is `nil` matches all.
+/// that is `nil` matches all values.
 struct FaultMatch: Hashable, Sendable {
-    /// The topic; a bundle id also matches the topics that are derived from it. `nil` matches all.
+    /// The topic. A bundle id also matches the topics that are derived from it. `nil` matches all topics.
     var topic: Topic?
-    /// The device token in lower-case hexadecimal, or a prefix of it; `nil` matches all.
+    /// The device token in lower-case hexadecimal, or a prefix of it. `nil` matches all tokens.
     var token: String?
-    /// The key id or certificate serial number, compared without regard to letter case; `nil` matches all.
+    /// The key id or certificate serial number, compared without regard to letter case. `nil` matches all credentials.
     var credential: String?
     var environment: PushEnvironment?
     var listener: FaultListener?
-    /// The percentage of the matching subjects to which the fault applies, at random: 0 to 100. Default all.
+    /// The percentage of the matching subjects to which the fault applies, at random: 0 to 100. Default 100.
     var percent: Double = 100
-    /// The number of matching subjects, counted from the first, to which the fault can apply; `nil` for no limit.
+    /// The number of matching subjects, counted from the first, to which the fault can apply, or `nil` for no limit.
     var first: Int?
-    /// The interval between the matching subjects to which the fault applies: 3 for every third one, `nil` for all.
+    /// The interval between the matching subjects to which the fault applies: 3 for every third one, or `nil` for all.
     var every: Int?
-    /// The maximum number of times that the fault applies; `nil` for no limit.
+    /// The maximum number of times that the fault applies, or `nil` for no limit.
     var times: Int?
-    /// The time from which the fault no longer applies; `nil` for no end.
+    /// The time from which the fault no longer applies, or `nil` for no end.
     var until: Timestamp?
 
     /// Returns whether `subject` matches. Percentage and counts are not considered.
@@ -33,7 +33,7 @@ struct FaultMatch: Hashable, Sendable {
         return true
     }
 
-    /// Returns whether the fault applies to a subject that matches, which the counts and the percentage decide.
+    /// Returns whether the fault applies to a subject that matches, by the counts and the percentage.
     /// - Parameters:
     ///   - seen: The number of the subject among those that match, from 1.
     ///   - hits: The number of times that the fault has applied before.
@@ -46,9 +46,8 @@ struct FaultMatch: Hashable, Sendable {
 }
 
 extension FaultMatch {
-    /// The JSON members of a rule that describe to what its fault applies.
     enum Members {
-        /// The minimum number of hexadecimal digits in a rule's token or token prefix.
+        /// The minimum number of hexadecimal digits in a rule's token or token prefix. A rule with fewer is rejected.
         private static let shortestToken = 8
         private static let counts: ClosedRange<Int64> = 1...1_000_000_000
 
@@ -94,7 +93,6 @@ extension FaultMatch {
         self.until = try fields.value(Members.until).map(Timestamp.init(milliseconds:))
     }
 
-    /// The JSON members of the match, in the order of the text form.
     var members: [(String, JSONValue)] {
         var members: [(String, JSONValue)] = []
         if let listener { members.append(("door", .string(listener.rawValue))) }
@@ -119,35 +117,33 @@ enum FaultListener: String, CaseIterable, Hashable, Sendable {
     case deviceLink = "courier"
 }
 
-/// A point in the processing at which the ``FaultPlan`` decides.
 enum FaultPoint: UInt8, CaseIterable, Hashable, Sendable {
-    /// A connection was accepted. Nothing is known of the peer yet.
+    /// The point at which a connection was accepted. Nothing is known of the peer yet.
     case connection
-    /// A request of a provider is complete and has no response yet.
+    /// The point at which a request of a provider is complete and has no response yet.
     case request
-    /// A message is about to be sent to a device.
+    /// The point at which a message is about to be sent to a device.
     case delivery
-    /// A device has acknowledged a message.
+    /// The point at which a device has acknowledged a message.
     case acknowledgement
-    /// A feedback list is about to be sent to a provider.
+    /// The point at which a feedback list is about to be sent to a provider.
     case feedback
 }
 
-/// The request, message or connection to which a fault could apply. A property is `nil` while its listener does not
-/// know it.
+/// The request, message or connection to which a fault could apply. Properties that are not known yet are `nil`.
 struct FaultSubject: Hashable, Sendable {
     var listener: FaultListener
     var environment: PushEnvironment
     var topic: Topic?
     var token: DeviceToken?
-    /// The provider's key id, or its certificate's serial number in hexadecimal; `nil` while it is not known.
+    /// The provider's key id, or its certificate's serial number in hexadecimal, or `nil` while it is not known.
     var credential: String?
     /// The number of the request, or of the message to a device, on its connection, from 1.
     var ordinal = 1
 }
 
 extension FaultSubject {
-    /// Creates the subject for a message to a device. For a `message` of `nil`, topic and token are not known.
+    /// Creates the subject for a message to a device. If `message` is `nil`, the topic and the token are not known.
     init(listener: FaultListener, environment: PushEnvironment, message: Message?, ordinal: Int = 1) {
         self.init(
             listener: listener,

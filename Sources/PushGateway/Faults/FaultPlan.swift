@@ -7,15 +7,15 @@ import Synchronization
 
 /// The fault rules of a gateway, and the number of matches of each.
 ///
-/// Rules from the API exist until they are removed or the gateway stops; those of a file or a flag exist again after
-/// the next start. If there are no rules, a decision costs one relaxed atomic load.
+/// Rules from the API exist until they are removed or the gateway stops. Those of a file or a flag exist again after
+/// the next start. Without rules, a decision costs one relaxed atomic load.
 final class FaultPlan: Sendable {
-    /// The maximum number of rules in the plan; adding more fails.
+    /// The maximum number of rules in the plan. Adding more fails.
     static let limit = 100
 
-    /// The source of a rule.
+    /// The origin of a fault rule: the start of the gateway, or the admin API.
     enum Source: String, CaseIterable, JSONRepresentable {
-        /// The rule is from the faults file or a command-line flag.
+        /// The source of rules from the faults file and from command-line flags.
         case start
         case api
     }
@@ -23,9 +23,7 @@ final class FaultPlan: Sendable {
     struct Entry: Hashable, Sendable {
         var rule: FaultRule
         var source: Source
-        /// The number of requests, messages or connections that matched the rule.
         var seen = 0
-        /// The number of matching subjects to which the rule applied.
         var hits = 0
     }
 
@@ -103,7 +101,7 @@ final class FaultPlan: Sendable {
     }
 
     /// Removes a rule.
-    /// - Returns: Whether it existed.
+    /// - Returns: Whether the rule existed.
     func remove(_ id: String) -> Bool {
         self.state.withLock { state in
             let count = state.entries.count
@@ -120,8 +118,8 @@ final class FaultPlan: Sendable {
         }
     }
 
-    /// Returns the faults that apply to a subject; `nil` for none. Percentages are decided by the system's random
-    /// number generator.
+    /// Returns the faults that apply to a subject, or `nil` if there are none. Percentages are decided by the system's
+    /// random number generator.
     func decide(
         at point: FaultPoint,
         for subject: @autoclosure () -> FaultSubject,
@@ -131,8 +129,8 @@ final class FaultPlan: Sendable {
         return self.decide(at: point, for: subject(), random: &random, now: now())
     }
 
-    /// Returns the faults that apply to a subject; `nil` for none. The subject is not evaluated unless a rule is about
-    /// `point`.
+    /// Returns the faults that apply to a subject, or `nil` if there are none. The subject is not evaluated unless a
+    /// rule is about `point`.
     func decide(
         at point: FaultPoint,
         for subject: @autoclosure () -> FaultSubject,
@@ -175,16 +173,16 @@ extension FaultPoint {
     fileprivate var bit: UInt8 { 1 << self.rawValue }
 }
 
-/// The source of the faults of one listener's new connections, from their first byte on.
+/// The source of faults for one listener's new connections, which apply from the first byte on.
 struct ListenerFaultPlan: Sendable {
     let plan: FaultPlan
     let listener: FaultListener
     let environment: PushEnvironment
-    /// The TLS context with a certificate that expired yesterday.
     let expiredTLS: NIOSSLContext
     let time: any TimeSource
 
-    /// Returns the faults of a connection that is being accepted, when only the listener is known; `nil` for none.
+    /// Returns the faults of a connection that is being accepted, when only the listener is known, or `nil` if there
+    /// are none.
     func decide() -> FaultDecision? {
         let subject = FaultSubject(listener: self.listener, environment: self.environment)
         return self.plan.decide(at: .connection, for: subject, now: self.time.now)

@@ -2,7 +2,7 @@ package import PushSupport
 
 /// A deliberate misbehaviour of the gateway: an action, and the subjects to which it applies.
 ///
-/// The JSON form is a flat object, `{"reason": "TooManyRequests", "topic": "com.example.MyApp", "percent": 20}`; the
+/// The JSON form is a flat object, `{"reason": "TooManyRequests", "topic": "com.example.MyApp", "percent": 20}`. The
 /// text form, for a command-line flag, has the same members:
 /// `reason=TooManyRequests,topic=com.example.MyApp,percent=20`.
 struct FaultRule: Hashable, Sendable {
@@ -22,7 +22,7 @@ extension FaultRule {
     }
 
     /// Reads the members of an object.
-    /// - Parameter path: The path of the object in the request body; `nil` for the body itself.
+    /// - Parameter path: The path of the object in the request body, or `nil` for the body itself.
     /// - Throws: ``RequestError`` with the path of the invalid member.
     init(members: [String: JSONValue], path: String? = nil) throws(RequestError) {
         try self.init(JSONFields(members: members, path: path, known: Self.object.known))
@@ -37,8 +37,8 @@ extension FaultRule {
         try self.check(fields)
     }
 
-    /// Throws for a rule that could never apply: its listener lacks the action, or a member is not known when the fault
-    /// is decided.
+    /// Throws ``RequestError`` if the rule could never apply, because its listener lacks the action or a member is not
+    /// known when the fault is decided.
     private func check(_ fields: JSONFields) throws(RequestError) {
         if let listener = self.match.listener, !self.action.listeners.contains(listener) {
             let listeners = self.action.listeners.map(\.rawValue).sorted().joined(separator: ", ")
@@ -49,7 +49,6 @@ extension FaultRule {
         }
     }
 
-    /// The JSON form of the rule, which ``init(members:path:)`` reads.
     var json: JSONValue { .object(Dictionary(self.members) { $1 }) }
 
     /// The JSON members of the rule, in the order of the text form: first the action, then the match.
@@ -58,7 +57,6 @@ extension FaultRule {
     }
 }
 
-/// The text form of a rule, for the command line.
 extension FaultRule: CustomStringConvertible {
     /// Parses the text form of a rule.
     /// - Throws: ``RequestError`` with the path of the invalid member.
@@ -68,7 +66,7 @@ extension FaultRule: CustomStringConvertible {
 }
 
 extension FaultPoint {
-    /// The members that a rule must not have at this point, because their values are not known yet.
+    /// The members that a rule must not have at this point, because the values are not known yet.
     fileprivate var unknownMembers: [String] {
         switch self {
         case .connection: ["topic", "token", "credential"]
@@ -83,14 +81,11 @@ extension FaultPoint {
 package enum FaultText {
     /// The maximum length of a text form, in bytes. A longer one is rejected.
     static let maximumLength = 4096
-    /// The pattern of member values that need no quotes, see ``isPlain(_:)``.
+    /// The pattern of member values that need no quotes (``isPlain(_:)``).
     static let pattern = "^[A-Za-z0-9._-]+$"
-    /// The description, for error messages, of member values that need no quotes.
     static let rule = "use letters, digits, dots, hyphens and underscores"
-    /// The names of the members whose values are numbers.
     private static let numbers = Set(FaultRule.object.members.filter { $0.schema.isNumber }.map { $0.name })
 
-    /// Parses the text form of a rule into its members.
     package static func members(_ text: String) throws(RequestError) -> [String: JSONValue] {
         guard text.utf8.count <= Self.maximumLength else {
             throw RequestError(.invalid, code: "too_long", message: "a fault has at most \(Self.maximumLength) bytes")

@@ -1,8 +1,8 @@
 import PushTypes
 import Synchronization
 
-/// The feedback entries of one environment, by topic: tokens of apps that were removed from devices, kept until a
-/// provider has read them (reference 6).
+/// The feedback entries of one environment, by topic: the tokens of apps that were removed from devices. They are kept
+/// until a provider has read them (reference 6).
 final class FeedbackList: Sendable {
     private struct State {
         /// The number of entries of each topic. It may be too high after a transaction that was rolled back.
@@ -22,7 +22,6 @@ final class FeedbackList: Sendable {
         (self.database, self.environment, self.limit) = (database, environment, limit)
     }
 
-    /// The number of entries that were dropped since the gateway started.
     var dropped: Int { self.state.withLock { $0.dropped } }
 
     /// Adds a token to its topic's list, or updates the token's entry, within the caller's transaction.
@@ -45,7 +44,7 @@ final class FeedbackList: Sendable {
         return true
     }
 
-    /// Returns the next entries of a topic, see ``FeedbackTable/page(_:after:until:limit:)``.
+    /// Returns the next entries of a topic, as described at ``FeedbackTable/page(_:after:until:limit:)``.
     func page(
         _ topic: Topic,
         after token: DeviceToken?,
@@ -58,7 +57,7 @@ final class FeedbackList: Sendable {
         }
     }
 
-    /// Returns the newest entries of one topic, or of all topics if `topic` is `nil`; newest first.
+    /// Returns the newest entries of one topic, or of all topics if `topic` is `nil`. The newest entry is the first.
     func newest(topic: String?, limit: Int) async throws -> [FeedbackEntry] {
         let environment = self.environment
         return try await self.database.read { try $0.feedback(environment).newest(topic: topic, limit: limit) }

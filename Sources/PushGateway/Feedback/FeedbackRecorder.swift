@@ -4,11 +4,12 @@ import Synchronization
 
 /// The receiver of the tokens that providers should stop using (reference 6).
 protocol FeedbackSink: Sendable {
-    /// Adds a token, which is invalid from the time `since` on, to its topic's list. Never blocks.
+    /// Adds a token, which is invalid from the time `since` on, to its topic's list. The call never blocks.
     func add(_ token: DeviceToken, topic: Topic, in environment: PushEnvironment, since: Timestamp)
 }
 
-/// The feedback lists of both environments. The routers add to them with the next group commit and do not wait for it.
+/// The feedback lists of both environments. Entries that the routers add are written with the next group commit
+/// (``GroupCommit``), for which the routers do not wait.
 final class FeedbackRecorder: FeedbackSink {
     /// The maximum number of entries that are not on disk yet. Further ones are dropped. The next push to a dropped
     /// token adds it again.

@@ -14,16 +14,16 @@ import PushWire
 struct FeedbackListener: Sendable {
     let store: FeedbackList
     let certificates: CertificateCheck
-    /// Returns the time for which a new entry stays hidden from a client; Apple's service took hours, sometimes days.
-    /// Default none.
+    /// The closure that returns the time for which new entries stay hidden from a client. Apple's service took hours,
+    /// sometimes days. Default none.
     var delay: @Sendable (CertificateIdentity) -> Duration = { _ in .zero }
     var limits = FeedbackServerStateMachine.Limits()
     let time: any TimeSource
     let logger: Logger
     let readerQueue = FeedbackReaderQueue()
 
-    /// Adds the connection's handler behind TLS; called by ``Listener`` for each new connection.
-    /// - Parameter fault: The fault of the connection, which ``Listener`` applies; `nil` for none.
+    /// Adds the connection's handler behind TLS. This method is called by ``Listener`` for each new connection.
+    /// - Parameter fault: The fault of the connection, which ``Listener`` applies, or `nil` if there is none.
     func initialize(_ channel: any Channel, _ fault: FaultDecision?) throws {
         let pipeline = channel.pipeline.syncOperations
         let closeHandler = FeedbackCloseHandler()

@@ -3,22 +3,19 @@ import NIOCore
 import NIOSSL
 import PushHTTP
 
-/// A TLS listener: binds a port, limits and tracks connections, and closes all of them on shutdown.
+/// A TLS listener. It binds a port, limits and tracks connections, and closes all of them at shutdown.
 final class Listener: Sendable {
-    /// The options in which the listeners differ.
     struct Options: Sendable {
-        /// A Boolean value that indicates whether the listener limits the time of the TLS handshake; `false` if the
-        /// connection's own handler does.
+        /// A Boolean value that indicates whether the listener limits the time of the TLS handshake. It is `false` if
+        /// the connection's own handler does so.
         var watchesHandshake = true
-        /// A Boolean value that indicates whether the handshake fails for an untrusted client certificate; `false` if
-        /// the handler checks it later.
+        /// A Boolean value that indicates whether the handshake fails for an untrusted client certificate. It is
+        /// `false` if the handler checks the certificate later.
         var checksCertificates = true
-        /// A Boolean value that indicates whether responses are still sent after the client has half-closed its
-        /// connection.
+        /// A Boolean value that indicates whether responses are sent after the client has half-closed the connection.
         var allowsHalfClosure = false
     }
 
-    /// The name for logs and errors, such as `sandbox binary`.
     let name: String
     /// The maximum number of open connections. Further ones are closed immediately.
     let maximumConnections: Int
@@ -30,11 +27,12 @@ final class Listener: Sendable {
     private let memory = MemoryTrimmer()
     private let open: ListenerConnections
 
-    /// Creates a listener; ``bind(_:initialize:)`` opens its port.
+    /// Creates a listener, whose port ``bind(_:initialize:)`` opens.
     /// - Parameters:
     ///   - name: The name for logs and errors.
-    ///   - unauthenticated: The budget of connections without a credential, which all listeners share; `nil` for none.
-    ///   - faults: The fault rules that are applied to new connections; `nil` for none.
+    ///   - unauthenticated: The budget of connections without a credential, which all listeners share, or `nil` if
+    ///     there is none.
+    ///   - faults: The fault rules that are applied to new connections, or `nil` if there are none.
     init(
         name: String,
         tls: TLSConfiguration,
@@ -55,7 +53,7 @@ final class Listener: Sendable {
 
     /// Starts to listen.
     /// - Parameter initialize: Adds the handlers behind TLS to a connection's pipeline. The second argument is the
-    ///   fault of the connection; `nil` for none.
+    ///   fault of the connection, or `nil` if there is none.
     /// - Returns: The port, which the system chooses if `address` has the port 0.
     /// - Throws: ``GatewayError/cannotListen(listener:address:why:)``.
     func bind(
@@ -80,7 +78,7 @@ final class Listener: Sendable {
     ///   immediately.
     func close(draining: Bool) async { await self.open.close(draining: draining) }
 
-    /// Sets up a new connection: counts it, applies connection faults, adds TLS and the listener's own handlers.
+    /// Sets up a new connection: counts it, applies its faults, and adds TLS and the listener's own handlers.
     private func accept(_ channel: any Channel, _ initialize: (any Channel, FaultDecision?) throws -> Void) throws {
         // Connections without a credential have their own budget and do not count against the limit of the others.
         guard self.open.admit(channel, besides: self.unauthenticated?.count ?? 0) else { return }
@@ -107,7 +105,6 @@ private final class ReadThrottleHandler: ChannelDuplexHandler {
     typealias OutboundIn = ByteBuffer
 
     private let bytesPerSecond: Int
-    /// The earliest time of the next read.
     private var next = NIODeadline.uptimeNanoseconds(0)
     private var isWaiting = false
 

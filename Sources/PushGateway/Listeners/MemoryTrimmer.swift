@@ -3,19 +3,18 @@ import Synchronization
 
 /// Returns the memory of closed connections to the operating system.
 ///
-/// The C library of Linux keeps freed memory: after ten thousand concurrent connections it would keep 230 MB from then
-/// on.
+/// The C library of Linux keeps freed memory. After ten thousand concurrent connections, it would keep 230 MB.
 final class MemoryTrimmer: Sendable {
-    /// Counts closed connections and decides whether to trim.
+    /// Counts closed connections and decides when memory is returned.
     struct Count: Sendable {
-        /// The number of closed connections after which memory is returned.
         static let threshold = 500
 
         private var closed = 0
         private var isScheduled = false
 
         /// Counts a closed connection.
-        /// - Returns: Whether to return memory after ``MemoryTrimmer/delay``; `false` if that is scheduled already.
+        /// - Returns: Whether to return memory after ``MemoryTrimmer/delay``. The result is `false` if that is
+        ///   scheduled already.
         mutating func connectionClosed() -> Bool {
             self.closed += 1
             guard self.closed >= Self.threshold, !self.isScheduled else { return false }
@@ -29,7 +28,7 @@ final class MemoryTrimmer: Sendable {
     /// The delay before memory is returned, so that connections that close together cause one pass over the heap.
     private static let delay = DispatchTimeInterval.seconds(2)
 
-    /// `malloc_trim`, which is in no header that Swift sees, and only in the C library that needs it.
+    /// The function `malloc_trim`, which no imported header declares, or `nil` in a C library that does not have it.
     private static let trim: (@convention(c) (Int) -> CInt)? = dlsym(nil, "malloc_trim").map {
         unsafeBitCast($0, to: (@convention(c) (Int) -> CInt).self)
     }

@@ -46,15 +46,15 @@ struct Event: Hashable, Sendable {
         }
     }
 
-    /// The id of the event, which rises over restarts. ``EventLog`` assigns it.
+    /// The id of the event, which rises even across restarts. ``EventLog`` assigns it.
     var id: Int64 = 0
     var name: Name
-    /// The environment; `nil` for an event that concerns the device in all environments.
+    /// The environment, or `nil` for an event that concerns the device in all environments.
     var environment: PushEnvironment?
     var device: UUID
     var time: Timestamp
     var topic: String?
-    /// The `apns-id` of the push, or `apns-request-id` of the broadcast; `nil` for an event of a device.
+    /// The `apns-id` of the push, or `apns-request-id` of the broadcast, or `nil` for an event of a device.
     var apnsID: String?
 
     init(
@@ -74,7 +74,7 @@ struct Event: Hashable, Sendable {
 struct EventFilter: Hashable, Sendable {
     var device: UUID?
     var environment: PushEnvironment?
-    /// The `apns-id`, compared without regard to letter case; `nil` matches all.
+    /// The `apns-id`, compared without regard to letter case. `nil` matches all events.
     var apnsID: String?
     var topic: String?
 

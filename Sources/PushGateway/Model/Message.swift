@@ -8,14 +8,14 @@ final class Message: Sendable {
     /// The sequence number of the message in the gateway. Later messages have higher numbers.
     let sequence: Int64
     let device: UUID
-    /// The app's device token; for a broadcast, the device's base token, which belongs to no app.
+    /// The app's device token. For a broadcast, it is the base token, which identifies the device and not an app on it.
     let token: [UInt8]
     let notification: PushNotification
     let topicHash: TopicHash
     let acceptedAt: Timestamp
-    /// The time until which the message may be stored; `nil` if it must not be stored.
+    /// The time until which the message may be stored, or `nil` if it must not be stored.
     let expiresAt: Timestamp?
-    /// The channel of a broadcast; `nil` for a push.
+    /// The channel of a broadcast, or `nil` for a push.
     let channel: ChannelName?
 
     init(
@@ -45,7 +45,8 @@ final class Message: Sendable {
         )
     }
 
-    /// The number of bytes charged to the limits of unacknowledged messages: payload size plus ``overhead``.
+    /// The number of bytes charged to the limits of unacknowledged messages: the length of the payload plus
+    /// ``overhead``.
     var cost: Int { self.notification.payload.readableBytes + Self.overhead }
 
     /// The approximate size of the token, the ids and this object, in bytes.

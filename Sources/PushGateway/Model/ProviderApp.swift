@@ -5,15 +5,14 @@ struct ProviderApp: Hashable, Sendable {
     var teamID: String
     /// A Boolean value that indicates whether the app may use broadcasts (reference 4.1).
     var allowsBroadcast = true
-    /// The length of the app's new device tokens, in bytes: 32, or 0 for encrypted tokens of varying length; `nil` for
-    /// the gateway's setting.
+    /// The length of the app's new device tokens, in bytes: 32, or 0 for encrypted tokens of varying length. If it is
+    /// `nil`, the gateway's setting applies.
     var tokenLength: Int?
 
-    /// The valid values of ``tokenLength``.
     static let tokenLengths = [0, TokenMinter.shortLength]
 }
 
-/// A change of an app's settings. A property that is `nil` leaves its setting unchanged; a ``tokenLength`` of
+/// A change of an app's settings. A property that is `nil` leaves its setting unchanged. A ``tokenLength`` of
 /// `.some(nil)` restores the gateway's setting.
 struct ProviderAppChange: Hashable, Sendable {
     var allowsBroadcast: Bool?
@@ -25,13 +24,11 @@ struct ProviderAppChange: Hashable, Sendable {
     }
 }
 
-/// A provider certificate that this gateway has issued.
 struct ProviderCertificate: Hashable, Sendable {
     /// The serial number in lower-case hexadecimal.
     var serial: String
     /// The topic in the subject's UID, which applies to pushes that name no topic.
     var topic: Topic
-    /// All topics that the provider may push to.
     var topics: Set<Topic>
     var environments: Set<PushEnvironment>
     var issuedAt: Timestamp
@@ -44,16 +41,14 @@ package enum KeyScopeName: String, CaseIterable, Sendable {
     case team, environment, topics
 }
 
-/// A provider's key that is registered with the gateway.
 struct RegisteredKey: Hashable, Sendable {
-    /// The scope of a key (reference 2.1, key kinds).
     enum Scope: Hashable, Sendable {
         /// All topics of the team in both environments: the original kind of key.
         case team
         /// All topics of the team in one environment.
         case environment(PushEnvironment)
-        /// Some topics in one environment. A connection that uses the key may use at most one other key, the related
-        /// one.
+        /// The given topics in one environment. A connection that uses the key may use at most one other key, the
+        /// related one.
         case topics(TopicScope)
 
         var name: KeyScopeName {
@@ -64,7 +59,7 @@ struct RegisteredKey: Hashable, Sendable {
             }
         }
 
-        /// The environment in which the key may be used; `nil` for both.
+        /// The environment in which the key may be used, or `nil` for both.
         var environment: PushEnvironment? {
             switch self {
             case .team: nil
@@ -73,14 +68,14 @@ struct RegisteredKey: Hashable, Sendable {
             }
         }
 
-        /// The scope of a topic-specific key; `nil` for a key of another kind.
+        /// The scope of a topic-specific key, or `nil` for a key of another kind.
         var topics: TopicScope? { if case .topics(let scope) = self { scope } else { nil } }
     }
 
     struct TopicScope: Hashable, Sendable {
         var topics: Set<Topic>
         var environment: PushEnvironment
-        /// The id of the other key that may be used on the same connection; `nil` for none.
+        /// The id of the other key that may be used on the same connection, or `nil` if there is none.
         var relatedKeyID: String?
     }
 
@@ -89,14 +84,14 @@ struct RegisteredKey: Hashable, Sendable {
     /// The public key in X9.63 format, 65 bytes.
     var publicKey: [UInt8]
     var scope = Scope.team
-    /// The time at which the key was revoked; `nil` if it is valid. Revoked keys are kept, so that no id is used again.
+    /// The time at which the key was revoked, or `nil` if it is valid. Revoked keys are kept, so that no id is used
+    /// again.
     var revokedAt: Timestamp?
 
-    /// Returns whether the key may be used in an environment.
     func serves(_ environment: PushEnvironment) -> Bool { self.scope.environment ?? environment == environment }
 
-    /// Returns whether both keys may be used on one connection. A topic-specific key allows only its related key beside
-    /// itself.
+    /// Returns whether both keys may be used on one connection. A topic-specific key allows only its related key
+    /// besides itself.
     func isRelated(to other: RegisteredKey) -> Bool {
         guard self.teamID == other.teamID else { return false }
         switch (self.scope, other.scope) {

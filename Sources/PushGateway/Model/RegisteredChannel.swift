@@ -2,7 +2,6 @@ import Foundation
 import PushTypes
 import PushWire
 
-/// The name of a broadcast channel: its app and its id.
 struct ChannelName: Hashable, Sendable {
     var bundleID: Topic
     /// The channel id in base64, as in `apns-channel-id`.
@@ -15,7 +14,7 @@ struct ChannelName: Hashable, Sendable {
 /// The policy that decides which of a channel's broadcasts are stored for followers that are offline (reference 4.1).
 enum ChannelPolicy: Int, Hashable, Sendable {
     case nothing = 0
-    /// Only the most recent broadcast is stored, for at most 8 hours.
+    /// The policy by which only the most recent broadcast is stored, for at most 8 hours.
     case newest = 1
 }
 
@@ -33,11 +32,10 @@ struct AcceptedBroadcast: Hashable, Sendable {
 
     var channel: ChannelName
     var policy: ChannelPolicy
-    /// The notification. Its id is the `apns-request-id`.
     var notification: PushNotification
 
-    /// Returns the time until which a broadcast accepted at `now` is stored; `nil` if its expiration does not allow it
-    /// to be stored.
+    /// Returns the time until which a broadcast that was accepted at `now` is stored, or `nil` if its expiration does
+    /// not allow storage.
     func storageEnd(acceptedAt now: Timestamp) -> Timestamp? {
         guard self.policy == .newest, let end = self.notification.expiration.storageEnd(acceptedAt: now)
         else { return nil }
@@ -49,13 +47,11 @@ struct AcceptedBroadcast: Hashable, Sendable {
 struct SequencedBroadcast: Sendable {
     var sequence: Int64
     var channel: ChannelName
-    /// The notification. Its id is the `apns-request-id`.
     var notification: PushNotification
     var acceptedAt: Timestamp
-    /// The time until which the broadcast is stored for devices that are offline; `nil` if it is not stored.
+    /// The time until which the broadcast is stored for devices that are offline, or `nil` if it is not stored.
     var expiresAt: Timestamp?
 
-    /// Returns the message that delivers the broadcast to one device.
     func message(for device: UUID) -> Message {
         Message(
             sequence: self.sequence,

@@ -5,7 +5,8 @@ import PushWire
 import Synchronization
 
 /// Mints and opens device tokens, which name an app on a device, and base tokens, which name the device alone. A token
-/// is the identity behind it, encrypted with AES-GCM, so that it needs no look-up and reveals nothing to other parties.
+/// is the encrypted identity (AES-GCM) that it stands for, so that it needs no look-up and reveals nothing to other
+/// parties.
 ///
 /// Of several token keys the newest encrypts new tokens, and every key opens those that it encrypted, so that a token
 /// from before a rotation is valid until its device has fetched a new one.
@@ -13,12 +14,12 @@ import Synchronization
 /// Layout: key id (1) ‖ nonce (12) ‖ sealed (kind, environment, generation, device id, topic hash, padding) ‖ tag (16).
 /// The nonce is an HMAC of the plain text, so that the same identity has the same token and no nonce is used for two
 /// different texts. Zero to fifteen bytes of padding, also from the HMAC, make the lengths vary, as Apple's do
-/// (reference 1.7). Tokens have 71 to 86 bytes, base tokens 46 to 61: never 20, which is a topic hash's length.
+/// (reference 1.7). Tokens have 71 to 86 bytes, and base tokens 46 to 61, so that neither has the 20 bytes of a topic
+/// hash.
 ///
 /// Tokens of 32 bytes, for apps whose providers accept no others, are an HMAC over the same text. They contain no
 /// identity and are looked up in the ``DeviceRegistry`` (docs/decisions/0016).
 final class TokenMinter: Sendable {
-    /// The identity that a device token stands for.
     struct Claims: Hashable, Sendable {
         var device: UUID
         var topic: TopicHash
@@ -31,7 +32,7 @@ final class TokenMinter: Sendable {
     static let keyLength = 32
     /// The length of a token that contains no identity and is looked up, in bytes.
     static let shortLength = 32
-    /// The maximum number of keys, including retired ones: the key id is one byte.
+    /// The maximum number of keys, including retired ones, because the key id is one byte. No further key can be added.
     static let maximumKeys = 255
     private static let headerLength = 1 + 12
     private static let tagLength = 16
@@ -41,7 +42,6 @@ final class TokenMinter: Sendable {
         case app = 1
     }
 
-    /// The keys for encryption, nonces and short tokens, which are derived from one token key.
     private struct Key {
         var sealing: SymmetricKey
         var nonce: SymmetricKey
@@ -66,7 +66,6 @@ final class TokenMinter: Sendable {
     /// - Parameter keys: The token keys of 32 random bytes, oldest first. A key is kept while its tokens are valid.
     init(keys: [[UInt8]]) { self.keys = Mutex(keys.prefix(Self.maximumKeys).map(Key.init)) }
 
-    /// The id of the newest key, which encrypts new tokens.
     var currentKeyID: UInt8 { UInt8(clamping: self.keys.withLock { $0.count }) }
 
     /// Adds a key, which encrypts new tokens from now on.
@@ -83,16 +82,16 @@ final class TokenMinter: Sendable {
         self.keys.withLock { id > 0 && Int(id) <= $0.count ? $0[Int(id) - 1] : nil }
     }
 
-    /// Returns the encrypted device token of an identity; `nil` without any key. The same identity and key give the
-    /// same token.
-    /// - Parameter keyID: The key that encrypts it; the current one if this id does not exist.
+    /// Returns the encrypted device token of an identity, or `nil` if there is no key. The same identity and key give
+    /// the same token.
+    /// - Parameter keyID: The id of the key that encrypts the token. The current key is used if this id does not exist.
     func deviceToken(_ claims: Claims, keyID: UInt8) throws -> DeviceToken? {
         try self.seal(Self.text(claims), keyID: keyID).flatMap(DeviceToken.init(bytes:))
     }
 
-    /// Returns the ``shortLength``-byte token of an identity; `nil` without any key. The same identity and key give the
-    /// same token.
-    /// - Parameter keyID: The key of its HMAC; the current one if this id does not exist.
+    /// Returns the ``shortLength``-byte token of an identity, or `nil` if there is no key. The same identity and key
+    /// give the same token.
+    /// - Parameter keyID: The id of the key for its HMAC. The current key is used if this id does not exist.
     func shortToken(_ claims: Claims, keyID: UInt8) -> DeviceToken? {
         guard let key = self.key(keyID) ?? self.key(self.currentKeyID) else { return nil }
         return DeviceToken(bytes: Array(HMAC<SHA256>.authenticationCode(for: Self.text(claims), using: key.short)))
@@ -104,15 +103,15 @@ final class TokenMinter: Sendable {
         return text + claims.topic.bytes
     }
 
-    /// Returns the base token of a device (device link reference 5), which identifies the device itself; `nil` without
-    /// any key.
+    /// Returns the base token, which identifies the device itself (device link reference 5), or `nil` if there is no
+    /// key.
     /// - Parameter epoch: The number of times that the device's system was reinstalled.
     func baseToken(for device: UUID, epoch: UInt32) throws -> [UInt8]? {
         let epoch = withUnsafeBytes(of: epoch.bigEndian, Array.init)
         return try self.seal([Kind.base.rawValue] + Self.bytes(device) + epoch, keyID: self.currentKeyID)
     }
 
-    /// Decrypts a token and returns the identity behind it; `nil` if none of the keys encrypted it.
+    /// Decrypts a token and returns the identity behind it, or `nil` if none of the keys encrypted it.
     func open(_ token: DeviceToken) -> Claims? {
         self.unseal(token.bytes)?.withUnsafeBytes { text in
             guard text.count >= 42, text[0] == Kind.app.rawValue, let environment = PushEnvironment(code: text[1]),
@@ -149,26 +148,26 @@ final class TokenMinter: Sendable {
 
 /// The state of a device token, which ``DeviceRegistry/status(of:in:)`` returns and all listeners check.
 enum TokenStatus: Hashable, Sendable {
-    /// The token is valid: the app is on the device.
+    /// The state of a valid token, whose app is on the device.
     case active(device: UUID, topic: TopicHash)
-    /// The token was valid once: the app was removed, or the token was replaced. A push to it is rejected with status
-    /// 410.
+    /// The state of a token that was valid once, until the app was removed or the token was replaced. A push to it is
+    /// rejected with status 410.
     case unregistered(UnregisteredToken)
-    /// The token was not minted here, belongs to the other environment, or to a device that was never activated.
+    /// The state of a token that was not minted here, or belongs to the other environment or to a device that was never
+    /// activated.
     case unknown
 }
 
-/// A device token that is no longer valid.
 struct UnregisteredToken: Hashable, Sendable {
     var token: DeviceToken
     var device: UUID
     var topic: TopicHash
-    /// The time at which the token became invalid.
     var since: Timestamp
 }
 
 extension PushEnvironment {
-    /// The byte that stands for the environment in tokens and event blocks, where 0 means none. It must never change.
+    /// The byte that stands for the environment in tokens and event blocks, where 0 stands for no environment. It must
+    /// never change.
     var code: UInt8 {
         switch self {
         case .sandbox: 1

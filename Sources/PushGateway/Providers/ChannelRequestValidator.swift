@@ -12,7 +12,7 @@ struct ChannelRequestValidator: Sendable {
     let shared: ProviderSession.Shared
 
     /// Checks a request. Returns the response if the request only reads, or the broadcast or change to perform. Throws
-    /// the reason of the first check that fails.
+    /// the rejection of the first check that fails.
     func validate(
         _ request: ProviderRequest,
         path: ProviderPath,
@@ -58,7 +58,7 @@ struct ChannelRequestValidator: Sendable {
 
     // MARK: Checks
 
-    /// Returns the app of the path, if the provider may broadcast to it; otherwise throws the rejection.
+    /// Returns the app of the path if the provider may broadcast to it. Otherwise throws the rejection.
     private func app(
         _ name: String,
         _ request: ProviderRequest,
@@ -108,7 +108,8 @@ struct ChannelRequestValidator: Sendable {
         guard pushType.lowercased() == PushType.liveactivity.rawValue else { throw ProviderRejection(.invalidPushType) }
     }
 
-    /// Returns the body as a JSON object of at most 5,120 bytes (reference 3.6); throws for any other body.
+    /// Returns the body as a JSON object of at most 5,120 bytes (reference 3.6). Throws the rejection for any other
+    /// body.
     private static func object(_ request: ProviderRequest) throws(ProviderRejection) -> [String: Any] {
         guard request.bodyLength > 0 else { throw ProviderRejection(.payloadEmpty) }
         guard request.bodyLength <= PushNotification.maximumBroadcastSize else {
@@ -156,7 +157,7 @@ extension ChannelRequestValidator {
         return AcceptedBroadcast(channel: name, policy: channel.policy, notification: notification)
     }
 
-    /// Returns the expiration in `text`. A channel that stores nothing allows 0 only (reference 4.2); the default
+    /// Returns the expiration in `text`. A channel that stores nothing allows only 0 (reference 4.2). The default
     /// depends on the policy (reference 11, row 9).
     private static func expiration(_ text: String?, _ policy: ChannelPolicy) throws(ProviderRejection) -> Expiration {
         guard let text else { return policy == .nothing ? .immediate : .servicePolicy }

@@ -2,8 +2,7 @@ import PushSupport
 import PushTypes
 import PushWire
 
-/// The authentication of one provider connection: by its certificate, or by the provider tokens of its requests
-/// (reference 2).
+/// The authentication of one provider connection, by its certificate or its requests' provider tokens (reference 2).
 ///
 /// The first valid token binds the connection to its team and to the kind of its key. For a token that was verified
 /// before, only its bytes, its age and the directory's ``TrustDirectory/changes`` are compared.
@@ -15,7 +14,7 @@ struct ConnectionAuthentication: Sendable {
     private struct Verified: Sendable {
         var header: String
         var token: VerifiedProviderToken
-        /// The time at which the token replaced an earlier token of the same key; `nil` for the key's first token on
+        /// The time at which the token replaced an earlier token of the same key, or `nil` for the key's first token on
         /// the connection.
         var changedAt: Timestamp?
         var grants = TopicGrantCache()
@@ -23,30 +22,29 @@ struct ConnectionAuthentication: Sendable {
 
     private let environment: PushEnvironment
     private let certificate: CertificateIdentity?
-    /// The cache of invalid tokens, which all connections of the environment share.
     private let rejectedTokens: RejectedTokenCache
     private let source: SignatureCheckLimiter.Source
     private let sources: SignatureCheckLimiter
-    /// The bucket that limits the invalid tokens on this connection; `nil` before the first one.
+    /// The bucket that limits the invalid tokens on this connection, or `nil` before the first one.
     private var checks: SignatureCheckLimiter.Bucket?
-    /// A Boolean value that indicates whether too many invalid tokens were checked. No further request is processed
-    /// then.
+    /// A Boolean value that indicates whether too many invalid tokens were checked, so that no further request is
+    /// processed.
     private(set) var mustEnd = false
-    /// The undocumented algorithm of an accepted token, until it is logged; `nil` for none.
+    /// The undocumented algorithm of an accepted token, until it is logged, or `nil` if there is none.
     private var unloggedAlgorithm: ProviderTokenAlgorithm?
     private var isCertificateRevoked = false
     private var certificateGrants = TopicGrantCache()
-    /// The verified tokens, most recently used first.
     private var verified: [Verified] = []
-    /// The key of the first valid token, which determines what other keys the connection may use; `nil` before.
+    /// The key of the first valid token, which determines which other keys the connection may use, or `nil` before that
+    /// token.
     private var firstKey: RegisteredKey?
-    /// The value of ``TrustDirectory/changes`` for which the remembered tokens and topics are valid; `nil` before the
-    /// first request.
+    /// The value of ``TrustDirectory/changes`` for which the remembered tokens and topics are valid, or `nil` before
+    /// the first request.
     private var changes: UInt64?
 
     /// Creates the authentication of a new connection.
     /// - Parameters:
-    ///   - certificate: The valid certificate of the TLS handshake; `nil` for a connection that authenticates by
+    ///   - certificate: The valid certificate of the TLS handshake, or `nil` for a connection that authenticates by
     ///     tokens.
     ///   - rejected: The cache of invalid tokens, which all connections of the environment share.
     ///   - source: The address of the client, to whose bucket in `sources` invalid tokens are charged.
@@ -63,12 +61,12 @@ struct ConnectionAuthentication: Sendable {
 
     var hasCertificate: Bool { self.certificate != nil }
 
-    /// The key id of the token that was used last, or the certificate's serial number; `nil` before the first valid
+    /// The key id of the token that was used last, or the certificate's serial number, or `nil` before the first valid
     /// token.
     var credential: String? { self.certificate?.serial ?? self.verified.first?.token.key.keyID }
 
     /// Authenticates a request. With a certificate, the `authorization` field is ignored (reference 1.5).
-    /// - Returns: The reason to reject the request; `nil` if the provider is authenticated.
+    /// - Returns: The reason for rejecting the request, or `nil` if the provider is authenticated.
     mutating func authenticate(
         _ authorization: String?,
         directory: some TrustDirectory,
@@ -98,7 +96,7 @@ struct ConnectionAuthentication: Sendable {
         for index in self.verified.indices { self.verified[index].grants = TopicGrantCache() }
     }
 
-    /// Returns the undocumented algorithm of an accepted token, once for each token; `nil` for none.
+    /// Returns the undocumented algorithm of an accepted token, once for each token, or `nil` if there is none.
     mutating func takeUndocumentedAlgorithm() -> ProviderTokenAlgorithm? { self.unloggedAlgorithm.take() }
 
     private mutating func remember(_ verified: Verified) {
@@ -127,7 +125,7 @@ extension ConnectionAuthentication {
         }
     }
 
-    /// Checks a token, without regard to this connection. One that is known to be invalid is not checked again.
+    /// Checks a token without regard to this connection. A token that is known to be invalid is not checked again.
     private mutating func checked(
         _ authorization: String,
         directory: some TrustDirectory,
@@ -159,7 +157,7 @@ extension ConnectionAuthentication {
         if !self.sources.take(self.source, now: now) || !isWithin { self.mustEnd = true }
     }
 
-    /// Returns the reason why a key may not be used on this connection; `nil` if it may.
+    /// Returns the reason why a key may not be used on this connection, or `nil` if it may be used.
     private func rejection(of key: RegisteredKey, _ rules: ProviderRules) -> Reason? {
         if let firstKey, firstKey.teamID != key.teamID { return .invalidProviderToken }
         guard key.serves(self.environment) else { return rules.wrongEnvironmentKey }
@@ -168,7 +166,8 @@ extension ConnectionAuthentication {
     }
 
     /// Checks the time between two tokens of the same key.
-    /// - Returns: The time of the change, or the reason to reject it; `nil` for the key's first token.
+    /// - Returns: The time of the change, which is `nil` for the key's first token, or the reason for rejecting the
+    ///   change.
     private func change(
         to token: VerifiedProviderToken,
         _ rules: ProviderRules,
@@ -188,8 +187,8 @@ extension ConnectionAuthentication {
 // MARK: Topics
 
 extension ConnectionAuthentication {
-    /// Returns the topic of a push if the authenticated provider may push to it, or else the reason to reject the push.
-    /// - Parameter text: `apns-topic`; `nil` stands for the certificate's topic if it has only one (reference 2.2).
+    /// Returns the topic of a push if the authenticated provider may push to it, or the reason for rejecting the push.
+    /// - Parameter text: The field `apns-topic`. `nil` stands for the certificate's only topic (reference 2.2).
     mutating func grant(_ text: String?, directory: some TrustDirectory) -> Result<TopicGrant, Reason> {
         let text = text ?? self.onlyTopic?.name ?? ""
         guard !text.isEmpty else { return .failure(.missingTopic) }
@@ -212,7 +211,6 @@ extension ConnectionAuthentication {
 
     private var onlyTopic: Topic? { self.certificate.flatMap { $0.topics.count == 1 ? $0.defaultTopic : nil } }
 
-    /// Returns whether the authenticated provider may push to a topic.
     func covers(_ topic: Topic, directory: some TrustDirectory) -> Bool {
         if let certificate { return certificate.topics.contains(topic) }
         guard let key = self.verified.first?.token.key,
@@ -222,16 +220,14 @@ extension ConnectionAuthentication {
     }
 }
 
-/// A topic that a credential may push to.
 struct TopicGrant: Hashable, Sendable {
     var topic: Topic
     var hash: TopicHash
-    /// The push type whose suffix follows the app's bundle id in the topic, such as `voip`; `nil` if there is no
-    /// suffix.
+    /// The push type whose suffix follows the app's bundle id in the topic, such as `voip`, or `nil` for no suffix.
     var suffixType: PushType?
 
     /// Creates the grant for a topic.
-    /// - Parameter isApp: Whether an app of exactly this name is registered, whatever its suffix.
+    /// - Parameter isApp: Whether an app with exactly this name, including any suffix, is registered.
     init(_ topic: Topic, isApp: Bool) {
         self.topic = topic
         self.hash = TopicHash(topic)

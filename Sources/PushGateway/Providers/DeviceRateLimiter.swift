@@ -4,10 +4,11 @@ import PushTypes
 import PushWire
 import Synchronization
 
-/// Limits the accepted pushes per device token, over all provider connections of one environment (reference 7.8).
+/// Limits the accepted pushes to each device token, over all provider connections of one environment (reference 7.8).
 ///
 /// Each token has a bucket that is full at its first push and refills with time, so that a burst is accepted and a
-/// sustained stream is not. If there are too many buckets, the full ones are removed, and if that is not enough, all.
+/// sustained stream is not. If there are too many buckets, the full ones are removed. If that does not suffice, all
+/// are.
 final class DeviceRateLimiter: Sendable {
     private struct Key: Hashable {
         var device: UUID
@@ -29,13 +30,12 @@ final class DeviceRateLimiter: Sendable {
         self.capacity = capacity
     }
 
-    /// The description of the limit in the log, with its settings.
     var rule: String {
         "\(self.rate.burst) pushes to a device and topic at once, then \(self.rate.requests) in \(self.rate.window) "
             + "(gateway.rules.pushBurstPerDevice, gateway.rules.pushesPerDeviceAndMinute)"
     }
 
-    /// Counts one more push to an app on a device, if the limit allows it.
+    /// Counts another push to an app on a device if the limit allows it.
     /// - Returns: Whether the limit allows the push.
     func admits(device: UUID, topic: TopicHash, now: Timestamp) -> Bool {
         let key = Key(device: device, topic: topic)

@@ -2,9 +2,9 @@ import PushTypes
 
 /// The path of a request to the provider API (reference 1.4, 4).
 enum ProviderPath: Hashable, Sendable {
-    /// A push to a device, at `/3/device/…` with a device token; `nil` if the last component is not a device token.
+    /// A push to a device, at `/3/device/…` with a device token, or `nil` if the last component is not a device token.
     case device(DeviceToken?)
-    /// A push without a device: `/3/device/` and nothing more.
+    /// A push without a device token, at `/3/device/`.
     case missingDevice
     /// A broadcast, at `/4/broadcasts/apps/{bundle id}`.
     case broadcast(String)
@@ -26,7 +26,7 @@ enum ProviderPath: Hashable, Sendable {
         self = device ?? Self.other(path)
     }
 
-    /// Parses a path that begins with `/3/device/`, without copying it; returns `nil` for another kind of path.
+    /// Parses a path that begins with `/3/device/`, without copying it. Returns `nil` for another kind of path.
     private static func device(_ path: UnsafeBufferPointer<UInt8>) -> ProviderPath? {
         let length = Self.device.utf8CodeUnitCount
         guard path.count >= length else { return nil }

@@ -2,17 +2,17 @@ import Foundation
 import PushTypes
 import PushWire
 
-/// The state machine of one provider connection: checks every request and decides its response.
+/// The state machine of one provider connection, which checks every request and decides its response.
 ///
-/// It does no I/O. The handler that owns it performs the ``Evaluation`` and reports nothing back, because the response
-/// to an accepted push is decided together with the push.
+/// It performs no I/O. The handler that owns it performs each ``Evaluation`` and reports nothing back, because the
+/// response to an accepted push is decided in advance.
 struct ProviderSession: Sendable {
     struct Shared: Sendable {
         var environment: PushEnvironment
         var rules: ProviderRules
         var directory: any PushDirectory
         var channels: ChannelRegistry
-        /// The limit of pushes per device and topic; `nil` without ``ProviderRules/deviceRate``.
+        /// The limit of pushes for each device and topic, or `nil` if ``ProviderRules/deviceRate`` is `nil`.
         var limiter: DeviceRateLimiter?
         let rejectedTokens = RejectedTokenCache()
         let checks = SignatureCheckLimiter()
@@ -29,33 +29,33 @@ struct ProviderSession: Sendable {
         }
     }
 
-    /// The decision about a request, which the handler performs.
     enum Decision: Sendable {
-        /// Submit the push. Send the response once the push is settled, or ``rejection(_:of:)`` if it is rejected then.
+        /// Submits the push. Its response is sent once the push is settled. If the push is rejected then, the response
+        /// is ``rejection(_:of:)``.
         case submit(AcceptedPush, response: ProviderResponse)
-        /// Submit the broadcast, and respond as for ``submit(_:response:)``.
+        /// Submits the broadcast. Its response is sent as for ``submit(_:response:)``.
         case broadcast(AcceptedBroadcast, response: ProviderResponse)
-        /// Create or delete a channel, and respond when the change is on disk.
+        /// Creates or deletes a channel, and responds once the change is on disk.
         case manage(ChannelChange)
         case respond(ProviderResponse)
-        /// Respond, log the rejection, and report an unregistered token to the router (``PushSubmitter``).
+        /// Sends the response, logs the rejection, and reports an unregistered token to the router (``PushSubmitter``).
         case reject(ProviderRejection, response: ProviderResponse)
     }
 
     /// An action on the connection that follows the response to a request.
     enum Instruction: Hashable, Sendable {
         case announce(streamLimit: Int)
-        /// Send GOAWAY with this reason in JSON. Accepted requests still receive their responses.
+        /// Sends GOAWAY with this reason in JSON. Accepted requests still receive their responses.
         case goAway(Reason)
-        /// Send GOAWAY and process no further request: too many invalid provider tokens were checked.
+        /// Sends GOAWAY and processes no further request, because too many invalid provider tokens were checked.
         case endWithoutProcessing
     }
 
-    /// The result of checking a request: the decision, and the instruction for the connection.
     struct Evaluation: Sendable {
         var decision: Decision
         var instruction: Instruction?
-        /// The undocumented algorithm of an accepted provider token, to be logged once for each token; `nil` for none.
+        /// The undocumented algorithm of an accepted provider token, to be logged once for each token, or `nil` if
+        /// there is none.
         var algorithm: ProviderTokenAlgorithm?
     }
 
@@ -68,14 +68,14 @@ struct ProviderSession: Sendable {
     private var ids = RequestIDGenerator()
     /// The limit of concurrent streams that was last announced.
     private(set) var streamLimit: Int
-    /// The sum of the weights of all rejections since the last accepted request, on which the limits of
-    /// ``ProviderRules`` act.
+    /// The sum of the weights of all rejections since the last accepted request, which the limits of ``ProviderRules``
+    /// restrict.
     private var rejections = 0
 
     /// Creates the session of a new connection.
     /// - Parameters:
-    ///   - certificate: The valid certificate of the TLS handshake (``ProviderAuthority``); `nil` for a connection that
-    ///     authenticates by tokens.
+    ///   - certificate: The valid certificate of the TLS handshake (``ProviderAuthority``), or `nil` for a connection
+    ///     that authenticates by tokens.
     ///   - source: The address of the client, to which checks of invalid tokens are charged.
     init(
         _ shared: Shared,
@@ -95,7 +95,6 @@ struct ProviderSession: Sendable {
         self.streamLimit = certificate == nil ? shared.rules.firstStreamLimit : shared.rules.streamLimit
     }
 
-    /// Checks a complete request and decides its response.
     mutating func receive(_ request: ProviderRequest, now: Timestamp) -> Evaluation {
         let path = ProviderPath(request.path)
         let decision =
@@ -110,7 +109,8 @@ struct ProviderSession: Sendable {
         )
     }
 
-    /// The key id or certificate serial number that authenticated the connection last; `nil` for none yet.
+    /// The key id or certificate serial number that authenticated the connection last, or `nil` before the first valid
+    /// credential.
     var credential: String? { self.authentication.credential }
 
     /// Returns the response to a push or broadcast that was rejected after ``receive(_:now:)`` had accepted it.
@@ -180,9 +180,9 @@ struct ProviderSession: Sendable {
         return .announce(streamLimit: self.streamLimit)
     }
 
-    /// Counts a rejection, and returns the instruction for a connection with too many of them, or `nil` (reference 1.3,
-    /// 7.8). Rejections for an unregistered token (reference 1.9) and for too many pushes to one device do not count,
-    /// because the connection does not cause them.
+    /// Counts a rejection, and returns the instruction for a connection with too many of them, or `nil` if it has fewer
+    /// (reference 1.3, 7.8). Rejections for an unregistered token (reference 1.9) and for too many pushes to one device
+    /// do not count, because the connection does not cause them.
     private mutating func rejected(_ reason: Reason) -> Instruction? {
         let rules = self.shared.rules
         if reason == .badCertificate || reason == .badCertificateEnvironment { return .goAway(reason) }
@@ -201,11 +201,11 @@ struct ProviderSession: Sendable {
 /// The rejection of a request, with the details for the response, the log and the router.
 struct ProviderRejection: Error {
     var reason: Reason
-    /// The unregistered token of a push that is rejected with status 410; `nil` for other rejections.
+    /// The unregistered token of a push that is rejected with status 410, or `nil` for other rejections.
     var token: UnregisteredToken?
-    /// The name of the gateway's own rule that rejects the request, for the log; `nil` for a rule of Apple's protocol.
+    /// The name, for the log, of the gateway's own rule that rejects the request, or `nil` for a rule of Apple.
     var rule: String?
-    /// The recipient of a push that is rejected with status 429; `nil` for other rejections.
+    /// The recipient of a push that is rejected with status 429, or `nil` for other rejections.
     var recipient: (device: UUID, topic: Topic)?
 
     init(_ reason: Reason) { self.reason = reason }

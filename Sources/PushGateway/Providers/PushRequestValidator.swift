@@ -16,7 +16,7 @@ protocol PushDirectory: TrustDirectory {
 struct PushRequestValidator: Sendable {
     let directory: any PushDirectory
     let rules: ProviderRules
-    /// The limit of pushes per device and topic; `nil` for none.
+    /// The limit of pushes for each device and topic, or `nil` for no limit.
     let limiter: DeviceRateLimiter?
 
     /// Returns the push if it passes all checks, and otherwise throws the rejection.
@@ -56,8 +56,8 @@ struct PushRequestValidator: Sendable {
         return AcceptedPush(notification: notification, token: deviceToken, device: device, topicHash: grant.hash)
     }
 
-    /// Checks method, path and repeated fields, and returns the device token; `nil` for an invalid token, which a later
-    /// check rejects.
+    /// Checks method, path and repeated fields, and returns the device token, or `nil` for an invalid token, which a
+    /// later check rejects.
     private func token(_ request: ProviderRequest, _ path: ProviderPath) throws(ProviderRejection) -> DeviceToken? {
         guard request.method == "POST" else { throw ProviderRejection(.methodNotAllowed) }
         let token: DeviceToken?
@@ -119,7 +119,7 @@ struct PushRequestValidator: Sendable {
         }
     }
 
-    /// Checks that the device token is active and belongs to the topic, and returns it with its device.
+    /// Checks that the device token is active and belongs to the topic, and returns the token with its device.
     private func recipient(
         _ token: DeviceToken?,
         _ grant: TopicGrant
@@ -142,8 +142,8 @@ struct PushRequestValidator: Sendable {
         }
     }
 
-    /// Returns the priority of a push that only wakes the app, which is never immediate (reference 7.5). Strict rules
-    /// reject such a push if it requests immediate delivery.
+    /// Returns the priority of a push that only wakes the app, which is never immediate (reference 7.5). Under strict
+    /// rules, such a push is rejected if it requests immediate delivery.
     private func wakePriority(_ request: ProviderRequest, _ priority: Priority) throws(ProviderRejection) -> Priority {
         guard priority == .immediate else { return priority }
         guard !self.rules.refusesImmediateBackground || request.fields.priority == nil else {
@@ -162,7 +162,7 @@ struct PushRequestValidator: Sendable {
 }
 
 extension ProviderRequest {
-    /// The members of the body, if it is a JSON object; `nil` for any other content.
+    /// The members of the body, if it is a JSON object, or `nil` for any other content.
     var jsonObject: [String: Any]? {
         try? JSONSerialization.jsonObject(with: Data(self.body.readableBytesView)) as? [String: Any]
     }

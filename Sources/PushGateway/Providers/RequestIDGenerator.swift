@@ -1,7 +1,7 @@
-/// Generates ids for requests that have none: version 4 UUIDs, in upper case as Apple's (reference 1.5).
+/// Generates ids for requests that have none: version 4 UUIDs in upper case, like those of Apple (reference 1.5).
 ///
-/// The ids have to differ, but need not be unguessable. Two generators that the system's generator seeds, one for each
-/// half, are many times cheaper than the system's own.
+/// The ids must differ, but need not be unguessable. Two generators, one for each half, that are seeded by the system's
+/// generator cost many times less than the system's own.
 struct RequestIDGenerator: Sendable {
     private static let digits = Array("0123456789ABCDEF".utf8)
 

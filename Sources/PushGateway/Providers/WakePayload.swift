@@ -4,7 +4,7 @@ import NIOCore
 /// Distinguishes pushes that only wake the app from those that the user sees or hears (reference 5.1, 7.5).
 enum WakePayload {
     private static let key: StaticString = "content-available"
-    /// The index of the hyphen in `content-available`, by which the key is searched.
+    /// The index of the hyphen in `content-available`, by which the key is found in a payload.
     private static let hyphen = 7
     private static let visibleKeys = ["alert", "badge", "sound"]
 
@@ -19,7 +19,7 @@ enum WakePayload {
         return Self.visibleKeys.allSatisfy { aps[$0] == nil }
     }
 
-    /// Returns whether the payload may contain `content-available`. The search is for the hyphen, because hyphens are
+    /// Returns whether the payload may contain `content-available`. The hyphen is searched for, because hyphens are
     /// rare in payloads.
     private static func mayWake(_ payload: ByteBuffer) -> Bool {
         payload.withUnsafeReadableBytes { bytes in

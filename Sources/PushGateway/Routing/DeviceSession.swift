@@ -2,37 +2,35 @@ import Foundation
 import PushTypes
 import PushWire
 
-/// A connected device, to which the router sends packets.
 protocol DeviceConnection: AnyObject, Sendable {
-    /// Sends packets in the order of the calls. Called on any thread; never blocks.
+    /// Sends packets in the order of the calls. This method may be called on any thread, and never blocks.
     func send(_ packets: [DevicePacket])
     func close()
 }
 
 enum DevicePacket: Sendable {
     case message(Message, id: UInt32)
-    /// Informs the device that nothing was stored for these topics while it was offline.
+    /// A packet that informs the device that nothing was stored for these topics while it was offline.
     case nothingStored([TopicHash])
 }
 
-/// The state of a connected device: its filter, and the messages that it has not acknowledged.
+/// The state of a connected device: the device's filter, and the messages that it has not acknowledged.
 struct DeviceSession: Sendable {
     struct ID: Hashable, Sendable {
         let device: UUID
-        /// The number that distinguishes the session from earlier sessions of the device.
         let number: UInt64
     }
 
     /// The interest of a device in the notifications of a topic (device link reference 3, command 9).
     enum Interest: Hashable, Sendable {
         case enabled
-        /// Notifications are delivered while the device is in use.
+        /// The interest by which notifications are delivered while the device is in use.
         case opportunistic
-        /// Notifications are delivered while the device is in use; the device is never woken for them.
+        /// The interest by which notifications are delivered while the device is in use, without ever waking it.
         case nonWaking
-        /// Notifications are held until the device sends another filter.
+        /// The interest by which notifications are held until the device sends another filter.
         case paused
-        /// Notifications are discarded.
+        /// The interest by which notifications are discarded.
         case ignored
     }
 
@@ -41,15 +39,15 @@ struct DeviceSession: Sendable {
         var id: UInt32
         var message: Message
         var isFromStorage: Bool
-        /// The push whose result depends on the acknowledgement; `nil` once the result is sent or waits for the store.
+        /// The push whose result depends on the acknowledgement, or `nil` once the result is sent or waits for the
+        /// store.
         var submission: PendingSubmission?
         /// A Boolean value that indicates whether the message is stored, or is in the next ``StoreBatch``.
         var isStored: Bool
-        /// The number of the acknowledgement window in which the message was sent, see
-        /// ``AcknowledgementWindows/current``.
+        /// The number of the window (``AcknowledgementWindows/current``) in which the message was sent.
         var window: Int
 
-        /// Returns whether the message has this topic; `true` for a topic of `nil`, which stands for all.
+        /// Returns whether the message has this topic. A topic of `nil` stands for all topics.
         func isFor(_ topic: TopicHash?) -> Bool { topic.map { $0 == self.message.topicHash } ?? true }
     }
 
@@ -59,18 +57,16 @@ struct DeviceSession: Sendable {
     /// A Boolean value that indicates whether the device is in use.
     var isActive = true
     var unacknowledged = UnacknowledgedMessages()
-    /// The number of the last acknowledgement window to which the device was added, see ``AcknowledgementWindows``;
-    /// `nil` for none.
+    /// The number of the last window (``AcknowledgementWindows``) to which the device was added, or `nil` for none.
     var lastWindow: Int?
     /// The time of the last acknowledgement, or of the first unacknowledged message if that is later. A device that
     /// makes no progress for too long is disconnected.
     var progressedAt = Timestamp(milliseconds: .min)
     var loads = PendingLoads()
-    /// A Boolean value that indicates whether messages in the store wait for a wake-up, for use of the device, or for
-    /// another filter.
+    /// A Boolean value that indicates whether stored messages wait until the device is woken, is used, or sends another
+    /// filter.
     var hasHeld = false
-    /// A Boolean value that indicates whether messages in the store wait until the device has acknowledged earlier
-    /// ones.
+    /// A Boolean value that indicates whether stored messages wait until the device has acknowledged earlier ones.
     var hasBacklog = false
     /// The time at which a device that is not in use is woken next for power-aware notifications.
     var nextWindow = Timestamp(milliseconds: .max)
@@ -114,7 +110,8 @@ struct DeviceSession: Sendable {
 struct UnacknowledgedMessages: Sendable {
     typealias Entry = DeviceSession.InFlight
 
-    /// The maximum capacity, in entries, that is kept when the last entry is removed; above it, the memory is freed.
+    /// The maximum capacity, in entries, that is kept when the last entry is removed. The memory of a larger table is
+    /// freed.
     private static let keptCapacity = 32
 
     private var entries: [UInt32: Entry] = [:]
@@ -146,7 +143,7 @@ struct UnacknowledgedMessages: Sendable {
     }
 
     /// Marks a message as stored, so that its push is accepted once the store has it, without an acknowledgement.
-    /// - Returns: The push whose result is outstanding; `nil` for none.
+    /// - Returns: The push whose result is outstanding, or `nil` if there is none.
     mutating func markStored(_ id: UInt32) -> PendingSubmission? {
         guard let submission = self.entries[id]?.submission else { return nil }
         self.entries[id]?.submission = nil
@@ -159,9 +156,9 @@ struct UnacknowledgedMessages: Sendable {
 /// reflect.
 struct PendingLoads: Sendable {
     private(set) var count = 0
-    /// A Boolean value that indicates whether a read of the device's messages is unfinished.
     private var isLoadingMessages = false
-    /// The next read of the device's messages, which begins when the current one has finished; `nil` for none.
+    /// The next read of the device's messages, which begins when the current one has finished, or `nil` if there is
+    /// none.
     private var next: StoreLoad?
     private var acknowledged: Set<Int64> = []
     private var unfollowed: Set<ChannelName> = []
@@ -187,7 +184,7 @@ struct PendingLoads: Sendable {
     }
 
     /// Removes a finished read.
-    /// - Returns: The read that was requested meanwhile and begins now; `nil` for none.
+    /// - Returns: The read that was requested meanwhile and begins now, or `nil` if there is none.
     mutating func end(_ load: StoreLoad) -> StoreLoad? {
         self.count -= 1
         if case .messages = load.part {
@@ -212,7 +209,7 @@ struct PendingLoads: Sendable {
 
     /// Records that the device stopped following a channel, so that an unfinished read does not restore it.
     /// - Parameter limit: The maximum number of channels to remember.
-    /// - Returns: Whether the channel is remembered; `nil` if no read is unfinished.
+    /// - Returns: Whether the channel is remembered, or `nil` if no read is unfinished.
     mutating func unfollowed(_ channel: ChannelName, limit: Int) -> Bool? {
         guard self.count > 0 else { return nil }
         guard self.unfollowed.count < limit else { return false }

@@ -7,10 +7,10 @@ import PushTypes
 import PushWire
 import Synchronization
 
-/// Routes the messages of one environment: accepts pushes from all listeners, stores them, and sends them to connected
-/// devices.
+/// Routes the messages of one environment. It accepts pushes from all listeners, stores them, and sends them to
+/// connected devices.
 ///
-/// One lock guards the ``RoutingStateMachine``; nothing blocks under it. A push is accepted when its device has
+/// One lock guards the ``RoutingStateMachine``. No code blocks while it is held. A push is accepted when its device has
 /// acknowledged it or when it is on disk, whichever is earlier (docs/decisions/0008).
 final class MessageRouter: PushSubmitter, Sendable {
     /// The length of an acknowledgement window. A push waits for its device for one to two windows before it is stored.
@@ -18,7 +18,6 @@ final class MessageRouter: PushSubmitter, Sendable {
 
     private struct State {
         var machine: RoutingStateMachine
-        /// The open connections, by session number, from ``connected(_:isActive:connection:)`` to ``disconnected(_:)``.
         var connections: [UInt64: any DeviceConnection] = [:]
     }
 
@@ -45,7 +44,7 @@ final class MessageRouter: PushSubmitter, Sendable {
         }
     }
 
-    /// Accepts a broadcast. Never blocks. The owner receives one result, as for a push.
+    /// Accepts a broadcast. The call never blocks. The owner receives one result, as for a push.
     /// - Parameter ticket: The number by which the owner recognizes the result.
     func submit(_ accepted: AcceptedBroadcast, owner: any SubmissionDelegate, ticket: UInt32) {
         self.perform { state, actions in
@@ -72,7 +71,6 @@ final class MessageRouter: PushSubmitter, Sendable {
         )
     }
 
-    /// Removes the followers and the stored broadcast of a deleted channel.
     func channelDeleted(_ channel: ChannelName) { self.perform { state, _ in state.machine.channelDeleted(channel) } }
 
     // MARK: Devices
@@ -88,14 +86,13 @@ final class MessageRouter: PushSubmitter, Sendable {
 
     func isOnline(_ device: UUID) -> Bool { self.state.withLock { $0.machine.sessions.index(of: device) != nil } }
 
-    /// The ids of all connected devices.
     var online: Set<UUID> { self.state.withLock { Set($0.machine.sessions.devices) } }
 
-    /// Returns the session of a device; `nil` if it is not connected.
+    /// Returns the session of a device, or `nil` if it is not connected.
     func session(of device: UUID) -> DeviceSession? { self.state.withLock { $0.machine.sessions.session(of: device) } }
 
     /// Begins the session of an authenticated device. Its earlier connection, if there is one, is closed.
-    /// - Returns: The session, for which ``disconnected(_:)`` must be called; `nil` if the device was deleted
+    /// - Returns: The session, for which ``disconnected(_:)`` must be called, or `nil` if the device was deleted
     ///   meanwhile.
     func connected(_ device: UUID, isActive: Bool, connection: any DeviceConnection) -> DeviceSession.ID? {
         guard self.services.devices.device(device) != nil else { return nil }
@@ -152,7 +149,8 @@ final class MessageRouter: PushSubmitter, Sendable {
     }
 
     /// Discards the messages for an app that was removed from a device.
-    /// - Parameter topic: The app; `nil` for all apps of a deleted or reinstalled device, whose connection is closed.
+    /// - Parameter topic: The app, or `nil` for all apps of a deleted or reinstalled device, whose connection is
+    ///   closed.
     func removed(_ topic: Topic?, from device: UUID) { self.perform { $0.machine.removed(topic, from: device, &$1) } }
 
     /// Closes the connection of a device.
@@ -167,23 +165,22 @@ final class MessageRouter: PushSubmitter, Sendable {
 
     // MARK: Time
 
-    /// Removes expired messages, and delivers held messages to devices that can be woken. Called at intervals.
+    /// Removes expired messages, and delivers held messages to devices that can be woken. This method is called at
+    /// intervals.
     func tick() { self.perform { $0.machine.tick(&$1) } }
 
-    /// Closes all connections and stores the unacknowledged messages. Returns when all of it is written.
+    /// Closes all connections, stores the unacknowledged messages, and returns once everything is written.
     func end() async throws {
         self.perform { $0.machine.endAllSessions(&$1) }
         try await self.flush()
     }
 
-    /// Waits until all changes so far are written.
     func flush() async throws {
         while self.state.withLock({ $0.machine.hasUnwrittenChanges }) { try await self.services.database.flush() }
     }
 
     // MARK: Actions
 
-    /// Handles an event under the lock, then performs its actions.
     private func perform<Value>(_ event: (inout State, inout RoutingStateMachine.Actions) -> Value) -> Value {
         let now = self.now
         let (value, actions, closing) = self.state.withLock { state in
@@ -245,8 +242,8 @@ final class MessageRouter: PushSubmitter, Sendable {
         Self.settle(submissions, rejection: .tooManyRequests)
     }
 
-    /// Reports the same result for all pushes to their owners, with one call for consecutive pushes of one owner. The
-    /// pushes are accepted if `rejection` is `nil`.
+    /// Reports the same result of all pushes to their owners. Consecutive pushes of one owner are reported with one
+    /// call. The pushes are accepted if `rejection` is `nil`.
     private static func settle(_ submissions: [PendingSubmission], rejection: Reason? = nil) {
         var rest = submissions[...]
         while let owner = rest.first?.owner {
@@ -257,7 +254,6 @@ final class MessageRouter: PushSubmitter, Sendable {
     }
 }
 
-/// Generates the numbers of messages and sessions, which all environments of a gateway share.
 final class MessageSequence: Sendable {
     private let last: Atomic<Int64>
     private let lastSession = Atomic<UInt64>(0)
@@ -272,7 +268,6 @@ final class MessageSequence: Sendable {
     func nextSession() -> UInt64 { self.lastSession.add(1, ordering: .relaxed).newValue }
 }
 
-/// The components that the routers of all environments share.
 struct RoutingServices: Sendable {
     let database: GatewayDatabase
     let devices: DeviceRegistry

@@ -4,17 +4,18 @@ import PushTypes
 struct PowerRules: Hashable, Sendable {
     /// The interval at which a device that is not in use is woken for messages with the result ``Decision/hold``.
     var window = GatewayConfiguration.Limits().powerWindow
-    /// The maximum number of background notifications per hour, device and topic. Of further ones, only the newest is
-    /// held. Default `nil`: no limit.
+    /// The maximum number of background notifications per hour, device and topic. Only the newest of the further ones
+    /// is held. Default `nil`: no limit.
     var backgroundPerHour: Int?
 
     enum Decision: Hashable, Sendable {
         case deliver
-        /// The message is stored as for an offline device, because its topic is not in the device's filter.
+        /// The decision to store the message as for an offline device, because its topic is not in the device's filter.
         case offline
-        /// The message waits until the device is in use, is woken for held messages, or sends another filter.
+        /// The decision to hold the message until the device is in use, is woken for held messages, or sends another
+        /// filter.
         case hold
-        /// The message is discarded, because the device ignores its topic.
+        /// The decision to discard the message, because the device ignores its topic.
         case discard
     }
 

@@ -2,7 +2,6 @@ import Foundation
 import PushTypes
 import PushWire
 
-/// The handling of device sessions, from connection to disconnection.
 extension RoutingStateMachine {
     /// Begins the session of an authenticated device. Its earlier session, if there is one, is closed.
     mutating func connected(_ id: DeviceSession.ID, isActive: Bool, _ actions: inout Actions) {
@@ -88,7 +87,7 @@ extension RoutingStateMachine {
     }
 
     /// Removes expired messages, delivers held messages to devices whose wake-up time has come, and disconnects devices
-    /// that have used up a limit and do not acknowledge. Called at intervals.
+    /// that have used up a limit and do not acknowledge. This method is called at intervals.
     mutating func tick(_ actions: inout Actions) {
         self.batch.changes.append(.purge)
         for index in self.sessions.indices {
@@ -115,7 +114,8 @@ extension RoutingStateMachine {
     }
 
     /// Discards the messages for an app that was removed from a device, both in flight and stored.
-    /// - Parameter topic: The app; `nil` for all apps of a deleted or reinstalled device, whose connection is closed.
+    /// - Parameter topic: The app, or `nil` for all apps of a deleted or reinstalled device, whose connection is
+    ///   closed.
     mutating func removed(_ topic: Topic?, from device: UUID, _ actions: inout Actions) {
         self.batch.changes.append(.discard(device: device, topic: topic))
         guard let index = self.sessions.index(of: device) else { return }
@@ -140,8 +140,7 @@ extension RoutingStateMachine {
     /// The device id in events that concern a broadcast and not one device.
     static let allDevices = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
 
-    /// Sends a broadcast to all connected followers, and stores it for offline followers if the channel's policy allows
-    /// it.
+    /// Sends a broadcast to all connected followers, and stores it for offline ones if the channel's policy allows it.
     /// - Parameter ticket: The number by which `owner` recognizes the result.
     mutating func submit(
         _ broadcast: SequencedBroadcast,

@@ -3,8 +3,8 @@ import PushWire
 
 /// Decides what happens to a message: it is delivered to its connected device, stored, discarded or rejected.
 ///
-/// Every method for an event adds to the ``Actions`` that it is passed. ``MessageRouter`` owns the lock, the
-/// connections and the store, and performs the actions.
+/// The methods that handle events add the resulting ``Actions`` to their argument. ``MessageRouter``, which owns the
+/// lock, the connections and the store, performs them.
 struct RoutingStateMachine: Sendable {
     struct Limits: Hashable, Sendable {
         /// The maximum number of unacknowledged messages of a device. Further pushes are rejected, and stored messages
@@ -19,25 +19,23 @@ struct RoutingStateMachine: Sendable {
         /// The maximum time without an acknowledgement for a device that has used up a limit. After it, the device is
         /// disconnected. Default 60 s.
         var silence: Duration = .seconds(60)
-        /// The maximum number of channels that one device follows. Default 100.
+        /// The maximum number of channels that one device can follow. Further ones are refused. Default 100.
         var channels = 100
     }
 
     /// The actions that an event causes. The caller performs all of them after ``complete(_:)``.
     struct Actions: Sendable {
         let now: Timestamp
-        /// The packets to send, in this order.
         var packets: [(session: DeviceSession.ID, packet: DevicePacket)] = []
         var closing: [DeviceSession.ID] = []
-        /// The pushes to report as accepted.
         var accepted: [PendingSubmission] = []
-        /// The pushes to reject with ``Reason/tooManyRequests``: too much is in flight to their device.
+        /// The pushes to reject with ``Reason/tooManyRequests``, because too much is in flight to their devices.
         var rejected: [PendingSubmission] = []
-        /// The pushes to reject with ``Reason/internalServerError``: they could not be stored.
+        /// The pushes to reject with ``Reason/internalServerError``, because they could not be stored.
         var failed: [PendingSubmission] = []
         var events: [Event] = []
-        /// The next group of changes and reads for the store; ``written(_:_:isInstalled:_:)`` or ``writeFailed(_:_:)``
-        /// must follow. `nil` while a group is being written, or when there is nothing to write.
+        /// The next group of changes and reads for the store, or `nil` while a group is being written or there is
+        /// nothing to write. ``written(_:_:isInstalled:_:)`` or ``writeFailed(_:_:)`` must follow.
         var batch: StoreBatch?
         /// A Boolean value that indicates whether the caller must call ``windowPassed()`` after
         /// ``MessageRouter/window``.
@@ -50,7 +48,6 @@ struct RoutingStateMachine: Sendable {
     var sessions = SessionTable()
     var followers = ChannelFollowers()
     private var windows = AcknowledgementWindows()
-    /// The changes and reads that wait until the current group is written, and then form the next one.
     var batch = StoreBatch()
     /// The sum of ``Message/cost`` of the unacknowledged messages of all devices.
     var unacknowledgedBytes = 0
@@ -61,11 +58,10 @@ struct RoutingStateMachine: Sendable {
         (self.environment, self.limits, self.power) = (environment, limits, power)
     }
 
-    /// A Boolean value that indicates whether some changes or reads of the store are not finished yet.
     var hasUnwrittenChanges: Bool { self.isWriting || !self.batch.isEmpty }
 
-    /// Adds the next group for the store and the next acknowledgement window to an event's actions. Called once after
-    /// each event.
+    /// Adds the next group for the store and the next acknowledgement window to an event's actions. This method is
+    /// called once after each event.
     mutating func complete(_ actions: inout Actions) {
         if !self.isWriting, !self.batch.isEmpty {
             self.isWriting = true
@@ -143,7 +139,6 @@ struct RoutingStateMachine: Sendable {
         return self.power.decision(for: message, self.sessions[index], now: now, isWindow: false) == .deliver
     }
 
-    /// The number of bytes by which the unacknowledged messages of all devices may still grow.
     var freeBytes: Int { self.limits.totalBytes - self.unacknowledgedBytes }
 
     /// Returns whether the limits of the device allow one more unacknowledged message of this size.
@@ -231,19 +226,18 @@ struct RoutingStateMachine: Sendable {
         actions.events.append(Event(name, message, self.environment, time: actions.now))
     }
 
-    /// Returns an unacknowledged message; `nil` if it was acknowledged, or the session is over.
+    /// Returns an unacknowledged message, or `nil` if it was acknowledged, or the session is over.
     func message(_ id: UInt32, _ session: DeviceSession.ID) -> Message? {
         self.index(of: session).flatMap { self.sessions[$0].unacknowledged[id]?.message }
     }
 
-    /// Returns the index of a session; `nil` if it is not its device's current one.
+    /// Returns the index of a session, or `nil` if it is not the current session of its device.
     func index(of id: DeviceSession.ID) -> Int? {
         guard let index = self.sessions.index(of: id.device), self.sessions[index].id == id else { return nil }
         return index
     }
 }
 
-/// The handling of acknowledgements, and of messages that devices do not acknowledge in time.
 extension RoutingStateMachine {
     /// Stores the messages that were sent before the last window and are not acknowledged, so that their pushes are
     /// accepted without waiting for a slow device. None replaces another, because the device still has to receive each.
@@ -294,7 +288,7 @@ extension RoutingStateMachine {
         self.loadBacklog(at: index)
     }
 
-    /// Reads the stored messages that exceeded the limits, once at least half of each limit is free.
+    /// Reads a device's stored messages that exceeded the limits, once at least half of each limit is free.
     mutating func loadBacklog(at index: Int) {
         guard self.sessions[index].hasBacklog,
             self.sessions[index].unacknowledged.count <= self.limits.unacknowledged / 2,

@@ -2,8 +2,8 @@ import Foundation
 
 /// The current session of each connected device.
 ///
-/// The sessions are elements of an array, where one property can be read or changed without copying the session. A
-/// dictionary's values would be copied.
+/// The sessions are elements of an array, in which a property can be read or changed without copying a session. The
+/// values of a dictionary would be copied.
 struct SessionTable: Sendable {
     private var indexes: [UUID: Int] = [:]
     private var sessions: [DeviceSession] = []
@@ -13,7 +13,8 @@ struct SessionTable: Sendable {
     var devices: [UUID] { self.sessions.map(\.device) }
     var unacknowledged: Int { self.sessions.reduce(0) { $0 + $1.unacknowledged.count } }
 
-    /// Returns the index of a device's session, which is valid until any session is removed; `nil` if it has none.
+    /// Returns the index of a device's session, which is valid until any session is removed, or `nil` if the device has
+    /// none.
     func index(of device: UUID) -> Int? { self.indexes[device] }
 
     subscript(index: Int) -> DeviceSession {
@@ -23,7 +24,6 @@ struct SessionTable: Sendable {
 
     func session(of device: UUID) -> DeviceSession? { self.indexes[device].map { self.sessions[$0] } }
 
-    /// Adds a session, or replaces the device's earlier one.
     mutating func put(_ session: DeviceSession) {
         if let index = self.indexes[session.device] {
             self.sessions[index] = session
@@ -45,7 +45,6 @@ struct SessionTable: Sendable {
     }
 }
 
-/// The connected devices that follow each channel.
 struct ChannelFollowers: Sendable {
     private var followers: [ChannelName: Set<UUID>] = [:]
 
@@ -65,12 +64,11 @@ struct ChannelFollowers: Sendable {
     }
 }
 
-/// Counts the windows of time in which devices may acknowledge before their messages are stored.
+/// Counts acknowledgement windows: the intervals in which devices may acknowledge messages before these are stored.
 ///
 /// A device to which a message was sent in one window is checked when the next window has passed, so that a push waits
 /// for its device for one to two windows.
 struct AcknowledgementWindows: Sendable {
-    /// The number of windows that have passed.
     private(set) var current = 0
     /// The devices to which a message was sent in the current window.
     private var recent: [UUID] = []
@@ -80,7 +78,7 @@ struct AcknowledgementWindows: Sendable {
     var isEmpty: Bool { self.recent.isEmpty && self.waiting.isEmpty }
 
     /// Adds a device to the current window, unless it was added already.
-    /// - Parameter last: The last window to which the device was added, which is updated; `nil` for none.
+    /// - Parameter last: The last window to which the device was added, which is updated, or `nil` if there is none.
     mutating func add(_ device: UUID, last: inout Int?) {
         guard last != self.current else { return }
         last = self.current

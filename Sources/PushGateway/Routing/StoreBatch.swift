@@ -5,8 +5,7 @@ import PushTypes
 enum StoreChange: Sendable {
     /// Stores a message that is in flight to its device, without removing other messages.
     case put(Message)
-    /// Stores a message and removes the older ones of its topic, except those in flight, which have the sequence
-    /// numbers `keeping`.
+    /// Stores a message and removes the older ones of its topic, except those in flight, with the numbers `keeping`.
     case putNewest(Message, keeping: Set<Int64>)
     /// Removes all messages of an offline device except the newest of each topic.
     case keepNewest(UUID)
@@ -14,7 +13,7 @@ enum StoreChange: Sendable {
     /// Removes the messages of the same topic that are older than this one, except those with the sequence numbers
     /// `keeping`.
     case removeOlder(Message, keeping: Set<Int64>)
-    /// Removes a device's messages for a removed app. If `topic` is `nil`, removes all its messages and subscriptions.
+    /// Removes a device's messages for a removed app, or all its messages and subscriptions if `topic` is `nil`.
     case discard(device: UUID, topic: Topic?)
     case putBroadcast(SequencedBroadcast)
     case advance(device: UUID, channel: ChannelName, sequence: Int64)
@@ -28,8 +27,8 @@ enum StoreChange: Sendable {
 /// A read of the store for a session, which runs after the changes in the same group.
 struct StoreLoad: Hashable, Sendable {
     enum Part: Hashable, Sendable {
-        /// The messages that are stored for the device; the first read after the device sent its filter also returns
-        /// its subscriptions.
+        /// The read of the messages that are stored for the device. The first read after the device sent its filter
+        /// also returns its subscriptions.
         case messages(isFirst: Bool)
         case channel(ChannelName)
     }
@@ -40,14 +39,13 @@ struct StoreLoad: Hashable, Sendable {
     var isWindow = false
 }
 
-/// The messages and subscriptions that a ``StoreLoad`` has read.
 struct LoadedMessages: Sendable {
     var load: StoreLoad
     var messages: [Message] = []
     var subscriptions: [ChannelName] = []
 }
 
-/// One group: changes and reads of the store in one transaction, and the pushes that are accepted when it is committed.
+/// A group of changes and reads of the store in one transaction, and the pushes that are accepted once it is committed.
 struct StoreBatch: Sendable {
     /// The result of a committed group: the events to log, and the messages that were read.
     struct Outcome: Sendable {
@@ -62,12 +60,10 @@ struct StoreBatch: Sendable {
     var isEmpty: Bool { self.changes.isEmpty && self.loads.isEmpty && self.submissions.isEmpty }
 }
 
-/// Performs the groups of changes and reads that a router sends to the store.
 extension GatewayTables {
     /// The maximum number of expired messages that one group removes.
     private static let expiryBatch = 2000
 
-    /// Writes the changes of a group in their order, and then reads.
     func perform(_ batch: StoreBatch, in environment: PushEnvironment, now: Timestamp) throws -> StoreBatch.Outcome {
         var outcome = StoreBatch.Outcome()
         let (messages, broadcasts) = (self.messages(environment), self.broadcasts(environment))

@@ -4,7 +4,7 @@ import PushTypes
 struct Submission: Sendable {
     var push: AcceptedPush
     var owner: any SubmissionDelegate
-    /// The number that identifies the push to its owner: a stream id of HTTP/2, or a serial number.
+    /// The number by which the owner recognizes the push's result: a stream id of HTTP/2, or a serial number.
     var ticket: UInt32
 
     var pending: PendingSubmission {
@@ -19,13 +19,13 @@ struct PendingSubmission: Sendable {
     var id: String
 }
 
-/// The result of a submitted push: accepted (acknowledged, on disk, or not to be stored), or rejected.
+/// The result of a submitted push. It is accepted if it is acknowledged, on disk, or not to be stored, and otherwise
+/// rejected.
 struct SubmissionResult: Hashable, Sendable {
     var ticket: UInt32
-    /// The push's `apns-id`.
     var id = ""
-    /// The reason for which the push is rejected; `nil` if it is accepted. ``Reason/internalServerError`` if it could
-    /// not be stored, ``Reason/tooManyRequests`` if too many messages are in flight to the device.
+    /// The reason why the push is rejected, or `nil` if it is accepted. It is ``Reason/internalServerError`` if the
+    /// push could not be stored, and ``Reason/tooManyRequests`` if too many messages are in flight to the device.
     var rejection: Reason?
 
     var isAccepted: Bool { self.rejection == nil }
@@ -33,13 +33,13 @@ struct SubmissionResult: Hashable, Sendable {
 
 /// The connection from which a push was received, and which receives the push's result.
 protocol SubmissionDelegate: AnyObject, Sendable {
-    /// Called on any thread, in any order, once for each ticket.
+    /// Informs the connection of results. This method is called on any thread, in any order, once for each ticket.
     func settled(_ results: [SubmissionResult])
 }
 
 /// Accepts the pushes of the provider listeners of one environment. The router implements it.
 protocol PushSubmitter: Sendable {
-    /// Accepts pushes in their order. Never blocks.
+    /// Accepts pushes in their order. The call never blocks.
     func submit(_ submissions: [Submission])
     /// Reports a push to a token that is no longer registered: logs an event, and adds an entry for the feedback
     /// service (reference 6).

@@ -3,11 +3,9 @@ import GRDB
 import NIOCore
 import PushTypes
 
-/// The tables for broadcasts of one environment: the newest broadcast of each channel, and the channels that devices
-/// follow.
+/// The tables for one environment's broadcasts: the newest of each channel, and the channels that devices follow.
 struct BroadcastTables {
-    /// A channel that a device follows, with the sequence number of the last broadcast that the device has received on
-    /// it.
+    /// A channel that a device follows, with the sequence number of the last broadcast that the device received on it.
     struct Subscription: Hashable, Sendable {
         var channel: ChannelName
         var lastSequence: Int64
@@ -82,7 +80,7 @@ struct BroadcastTables {
         }
     }
 
-    /// Returns the stored broadcast of a channel; `nil` if there is none.
+    /// Returns the stored broadcast of a channel, or `nil` if there is none.
     func broadcast(on channel: ChannelName) throws -> SequencedBroadcast? {
         let sql = "SELECT * FROM channelMessage WHERE environment = ? AND bundleID = ? AND channel = ?"
         guard let row = try self.database.rows(sql, self.key(channel)).first, let stored = row.stored(),
@@ -103,7 +101,6 @@ struct BroadcastTables {
         )
     }
 
-    /// Removes the broadcast and the subscriptions of a channel.
     func remove(_ channel: ChannelName) throws {
         for table in ["channelMessage", "subscription"] {
             try self.database.run(
@@ -156,7 +153,6 @@ struct ChannelTable {
         )
     }
 
-    /// Removes the channels of an app in both environments.
     func deleteAll(app bundleID: Topic) throws {
         try self.database.run("DELETE FROM channel WHERE bundleID = ?", [bundleID.name])
     }

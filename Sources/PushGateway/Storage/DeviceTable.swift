@@ -3,7 +3,6 @@ import GRDB
 import PushTypes
 import PushWire
 
-/// The tables of devices and of the apps on them, one row per generation of a token.
 struct DeviceTable {
     let database: Database
 
@@ -78,7 +77,6 @@ struct DeviceTable {
         )
     }
 
-    /// A column of the device table that contains a time.
     enum TimeColumn: String, Sendable {
         case lastSeenAt, revokedAt, deletedAt
 

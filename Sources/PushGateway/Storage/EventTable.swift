@@ -3,18 +3,17 @@ import GRDB
 import NIOCore
 import PushTypes
 
-/// The table of event blocks, each of which contains many events.
 struct EventTable {
     let database: Database
 
-    /// Returns the highest id that is reserved; 0 for none.
+    /// Returns the highest id that is reserved, or 0 if there is none.
     func lastReserved() throws -> Int64 {
         // A newest block with events is of a version that reserved none: it may have given more ids than it wrote.
         let sql = "SELECT max(id) + iif(count = 0, -1, count + 49999) FROM eventBlock"
         return try Int64.fetchOne(self.database, sql: sql) ?? 0
     }
 
-    /// Returns an id below which all events are older than the newest `limit` events; 0 if there are no older ones.
+    /// Returns an id below which all events are older than the newest `limit` events, or 0 if there are no older ones.
     func oldest(of limit: Int) throws -> Int64 {
         let sql = """
             SELECT id + count FROM (SELECT id, count, sum(count) OVER (ORDER BY id DESC) - count AS newer FROM eventBlock)
@@ -23,13 +22,12 @@ struct EventTable {
         return try Int64.fetchOne(self.database, sql: sql, arguments: [limit]) ?? 0
     }
 
-    /// Reserves the ids up to `id`, so that those after a restart are higher. An empty last block stores that id.
+    /// Reserves the ids up to `id`, so that those after a restart are higher. An empty last block stores `id`.
     func reserve(upTo id: Int64) throws {
         try self.database.run("DELETE FROM eventBlock WHERE id = (SELECT max(id) FROM eventBlock) AND count = 0", [])
         try self.database.run("INSERT INTO eventBlock (id, lastTime, count, events) VALUES (?, 0, 0, x'')", [id + 1])
     }
 
-    /// Writes events, which have consecutive ids, in blocks.
     func append(_ events: [Event]) throws {
         var rest = events[...]
         while let first = rest.first {
@@ -98,12 +96,13 @@ struct EventTable {
     }
 }
 
-/// Encodes many events as one blob, so that one row replaces a thousand.
+/// Encodes many events as one blob, so that one row of the table replaces a thousand.
 ///
-/// The fields of an event, with their lengths in bytes: name (1), environment (1; 0 for none), time (8, ms), device
-/// (16), topic (2 + n), apns-id (1 + n). A length of 0 stands for `nil`. Ids are consecutive from the block's first.
+/// The fields of an event, with their lengths in bytes: name (1), environment (1, or 0 if there is none), time (8, ms),
+/// device (16), topic (2 + n), apns-id (1 + n). A length of 0 stands for `nil`. Ids are consecutive from the block's
+/// first.
 enum EventBlockCoding {
-    /// The maximum number of events in one block.
+    /// The maximum number of events in one block. Further ones begin another block.
     static let capacity = 1024
 
     static func encode(_ events: ArraySlice<Event>) -> ByteBuffer {

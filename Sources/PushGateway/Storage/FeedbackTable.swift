@@ -2,7 +2,6 @@ import Foundation
 import GRDB
 import PushTypes
 
-/// The feedback entries of one environment that providers have not read yet.
 struct FeedbackTable {
     let database: Database
     let environment: PushEnvironment
@@ -30,7 +29,7 @@ struct FeedbackTable {
 
     /// Returns the next entries of a topic in the order of their tokens.
     /// - Parameters:
-    ///   - token: The last token of the previous page; `nil` for the first page.
+    ///   - token: The last token of the previous page, or `nil` for the first page.
     ///   - latest: The maximum time of the entries. Later ones are left out.
     func page(_ topic: Topic, after token: DeviceToken?, until latest: Timestamp, limit: Int) throws -> [FeedbackEntry]
     {
@@ -43,7 +42,7 @@ struct FeedbackTable {
         )
     }
 
-    /// Returns the newest entries of one topic, or of all for `nil`, newest first.
+    /// Returns the newest entries of one topic, or of all topics if `topic` is `nil`. The newest entry is the first.
     func newest(topic: String?, limit: Int) throws -> [FeedbackEntry] {
         try self.entries(
             """

@@ -4,7 +4,7 @@ import PushSupport
 
 /// The gateway's SQLite database, which performs all reads and writes of its tables.
 ///
-/// It uses a write-ahead log with `synchronous = NORMAL`. Acknowledged changes survive a killed process; a power
+/// It uses a write-ahead log with `synchronous = NORMAL`. Acknowledged changes survive the end of the process. A power
 /// failure can lose the last transactions.
 final class GatewayDatabase: Sendable {
     static let file = "gateway.sqlite"
@@ -41,12 +41,12 @@ final class GatewayDatabase: Sendable {
         }
     }
 
-    /// Reads on the calling thread. It is used only when the gateway starts.
+    /// Reads on the calling thread. This method is used only when the gateway starts.
     func read<Value>(_ work: (GatewayTables) throws -> Value) throws -> Value {
         try self.pool.read { try work(GatewayTables(database: $0)) }
     }
 
-    /// Writes on the calling thread. It is used only when the gateway starts.
+    /// Writes on the calling thread. This method is used only when the gateway starts.
     func write(_ work: (GatewayTables) throws -> Void) throws {
         try self.pool.write { try work(GatewayTables(database: $0)) }
     }
@@ -61,7 +61,7 @@ final class GatewayDatabase: Sendable {
         try await self.pool.write { try work(GatewayTables(database: $0)) }
     }
 
-    /// Writes in the transaction of the next group (``GroupCommit``). Never blocks.
+    /// Writes in the transaction of the next group (``GroupCommit``). The call never blocks.
     func commit<Value: Sendable>(
         _ work: @escaping @Sendable (GatewayTables) throws -> Value,
         completion: @escaping @Sendable (Result<Value, any Error>) -> Void
@@ -76,13 +76,11 @@ final class GatewayDatabase: Sendable {
         }
     }
 
-    /// Waits until all writes passed to ``commit(_:completion:)`` before are committed.
+    /// Waits until all earlier writes of ``commit(_:completion:)`` are committed.
     func flush() async throws { try await self.commit { _ in } }
 
-    /// The number of transactions since the start that wrote a group.
     var commits: Int { self.group.commits }
 
-    /// The number of writes that are not in a transaction yet.
     var commitBacklog: Int { self.group.waiting }
 
     /// Closes the database once the running reads have finished. Later reads and writes throw.

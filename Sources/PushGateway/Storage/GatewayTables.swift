@@ -36,7 +36,8 @@ struct GatewayTables {
         return try self.database.integer(sql, [environment.rawValue]) ?? 0
     }
 
-    /// Returns the highest sequence number in the tables of messages, broadcasts and subscriptions; 0 if there is none.
+    /// Returns the highest sequence number in the tables of messages, broadcasts and subscriptions, or 0 if there is
+    /// none.
     func lastSequence() throws -> Int64 {
         try Int64.fetchOne(
             self.database,
@@ -50,7 +51,6 @@ struct GatewayTables {
     }
 }
 
-/// Runs SQL statements, each of which is prepared once per connection.
 extension Database {
     func run(_ sql: String, _ arguments: StatementArguments) throws {
         try self.cachedStatement(sql: sql).execute(arguments: arguments)
@@ -80,10 +80,9 @@ extension Row {
 
     func token(_ column: String) -> DeviceToken? { (self[column] as Data?).flatMap { DeviceToken(bytes: Array($0)) } }
 
-    /// Parses an id that is stored as a string.
     func textID(_ column: String) -> UUID? { (self[column] as String?).flatMap(UUID.init(uuidString:)) }
 
-    /// Parses an id that is stored as 16 bytes; returns `nil` for any other value.
+    /// Parses an id that is stored as 16 bytes. Returns `nil` for any other value.
     func binaryID(_ column: String) -> UUID? {
         (self[column] as Data?).flatMap { data in
             data.count == 16 ? data.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) } : nil
@@ -94,10 +93,10 @@ extension Row {
         (self[column] as Int64?).flatMap(Value.init(exactly:))
     }
 
-    /// Returns the priority of a message; ``Priority/immediate`` for a value that is not a priority.
+    /// Returns the priority of a message, or ``Priority/immediate`` for an invalid value.
     func priority() -> Priority { self.integer("priority").flatMap(Priority.init(rawValue:)) ?? .immediate }
 
-    /// Returns the columns that messages and broadcasts have in common; `nil` if one of them has an invalid value.
+    /// Returns the columns that messages and broadcasts have in common, or `nil` if one of them has an invalid value.
     func stored() -> (sequence: Int64, payload: ByteBuffer, acceptedAt: Timestamp, expiresAt: Timestamp)? {
         guard let sequence = self["sequence"] as Int64?, let payload = self["payload"] as Data?,
             let acceptedAt = self.timestamp("acceptedAt"), let expiresAt = self.timestamp("expiresAt")

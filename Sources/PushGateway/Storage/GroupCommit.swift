@@ -7,9 +7,9 @@ import Synchronization
 /// on the database's queue, once the transaction that contains the write has been committed.
 final class GroupCommit: Sendable {
     private struct Step: Sendable {
-        /// The closure that performs the write, and returns the function to call after the end of the transaction.
+        /// The closure that performs the write. It returns the function to call after the end of the transaction.
         var run: @Sendable (GatewayTables) -> Finish
-        /// The closure that reports the error because of which the write was not performed.
+        /// The closure that reports the error that prevented the write.
         var fail: @Sendable (any Error) -> Void
     }
 
@@ -32,8 +32,8 @@ final class GroupCommit: Sendable {
 
     var waiting: Int { self.state.withLock { $0.waiting.count } }
 
-    /// Adds a write to the next group. Never blocks. `completion` is called with the result of `work` or an error, once
-    /// the group is committed or has failed.
+    /// Adds a write to the next group. The call never blocks. `completion` is called with the result of `work` or an
+    /// error, once the group is committed or has failed.
     func add<Value: Sendable>(
         _ work: @escaping @Sendable (GatewayTables) throws -> Value,
         completion: @escaping @Sendable (Result<Value, any Error>) -> Void

@@ -86,8 +86,7 @@ struct MessageTable {
         )
     }
 
-    /// Returns the messages of a device, oldest first. Rows with values that the gateway would not have written are
-    /// left out.
+    /// Returns the messages of a device, oldest first. Rows that the gateway would not have written are left out.
     func messages(device: UUID) throws -> [Message] {
         try self.database.rows(
             "SELECT * FROM message WHERE device = ? AND environment = ? ORDER BY sequence",

@@ -11,7 +11,7 @@ package final class ClientDisconnection: Sendable {
     /// Resumes the present or a later call of ``wait()``, because the client is gone or the request is finished.
     package func end() { self.continuation.finish() }
 
-    /// Returns once ``end()`` is called, or when the task is cancelled.
+    /// Returns once ``end()`` is called or the task is cancelled.
     func wait() async {
         for await _ in self.stream {}
     }

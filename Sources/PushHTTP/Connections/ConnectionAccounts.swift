@@ -1,3 +1,4 @@
+import NIOCore
 import PushSupport
 import PushTypes
 
@@ -54,7 +55,6 @@ struct ConnectionAccounts {
 
     func count(of account: BudgetCaller) -> Int { self.accounts[account]?.count ?? 0 }
 
-    /// Returns the number of connections that are charged to the same account as the given connection.
     func count(ofAccountOf id: ID) -> Int { self.owners[id].map { self.count(of: $0) } ?? 0 }
 
     /// Returns the groups in which a connection to close is searched for, in this order, to make room for another
@@ -75,8 +75,8 @@ struct ConnectionAccounts {
     /// Returns the connection to close for a new one. It is chosen by the first applicable cause, then by the number of
     /// connections of its app, then of its account, and finally by how long the cause has applied. An account without
     /// an app counts as an app of its own.
-    /// - Parameter cause: Returns the cause for closing a connection and the time from which it has applied; `nil` if
-    ///   the connection must stay open.
+    /// - Parameter cause: Returns the cause for closing a connection and the time from which it has applied, or `nil`
+    ///   if the connection must stay open.
     func victim<Cause: Comparable>(
         _ scope: Scope,
         _ cause: (ID) -> (cause: Cause, since: NIODeadline)?
@@ -125,10 +125,11 @@ extension ConnectionAccounts.Scope {
 }
 
 extension BudgetCaller {
-    /// Indicates whether only the network of the client is known, neither an app nor a key.
+    /// A Boolean value that indicates whether only the network of the client is known, neither an app nor a key.
     var isStranger: Bool { self.app == nil && self.isNetwork }
 
-    /// Indicates whether the client has named an app but shown no key. Such clients download or send data.
+    /// A Boolean value that indicates whether the client has named an app but shown no key. Such clients download or
+    /// send data.
     var isClient: Bool { self.app != nil && self.isNetwork }
 
     private var isNetwork: Bool { if case .network = self.identity { true } else { false } }

@@ -10,8 +10,8 @@ import Synchronization
 final class ConnectionActivity: Sendable {
     /// The time after which a response counts as stalled, if the client reads none of its waiting bytes.
     static let stall: TimeAmount = .seconds(10)
-    /// The time after which an incomplete request counts as unfinished. It also runs while the server does not read the
-    /// body, because the checks before the reading take less time.
+    /// The time after which an incomplete request counts as unfinished. The time also runs while the server does not
+    /// read the body, because the checks before that take less time.
     static let arrival: TimeAmount = .seconds(2)
     /// The number of body bytes whose arrival restarts the time ``arrival``.
     static let bodyStep = 16 * 1024
@@ -22,7 +22,6 @@ final class ConnectionActivity: Sendable {
     private let unfinished = Atomic<Int>(0)
     /// The number of response body parts that were written but not yet taken by the socket.
     private let bodies = Atomic<Int>(0)
-    /// The number of requests whose complete response was written but not yet taken by the socket.
     private let ending = Atomic<Int>(0)
     private let moved: Atomic<UInt64>
     /// The time of the last progress in the client's requests: the start of the first incomplete request, or the
@@ -34,14 +33,13 @@ final class ConnectionActivity: Sendable {
         self.owed = Atomic(now.uptimeNanoseconds)
     }
 
-    /// Indicates whether the connection has ever had a request.
     var hasBegun: Bool { self.begun.load(ordering: .relaxed) }
 
-    /// The time at which the connection became idle, because it was opened or its last request ended; `nil` while a
+    /// The time at which the connection became idle, because it was opened or its last request ended, or `nil` while a
     /// request is in flight.
     var idleSince: NIODeadline? { self.requests.load(ordering: .acquiring) == 0 ? self.movedAt : nil }
 
-    /// Indicates whether the connection has requests in flight, all of which are incomplete.
+    /// A Boolean value that indicates whether the connection has requests in flight, all of which are incomplete.
     var isUnfinished: Bool {
         let requests = self.requests.load(ordering: .acquiring)
         guard requests > 0, self.unfinished.load(ordering: .acquiring) == requests else { return false }
@@ -49,8 +47,8 @@ final class ConnectionActivity: Sendable {
         return self.requests.load(ordering: .relaxed) == requests
     }
 
-    /// Returns the time at which the client last read some of the bytes that wait for it; `nil` if no bytes wait, such
-    /// as between the events of a stream, or if that is less than ``stall`` ago.
+    /// Returns the time at which the client last read some of the bytes that wait for it. Returns `nil` if no bytes
+    /// wait, such as between the events of a stream, or if the time is less than ``stall`` ago.
     /// - Parameter isWritable: Whether the connection accepts further bytes for writing.
     func stalledSince(now: NIODeadline, isWritable: Bool) -> NIODeadline? {
         let requests = self.requests.load(ordering: .acquiring)
@@ -62,8 +60,8 @@ final class ConnectionActivity: Sendable {
         return now - moved >= Self.stall ? moved : nil
     }
 
-    /// Returns the time of the last progress in the incomplete requests; `nil` if a request is complete or none is in
-    /// flight, or if the progress is less than ``arrival`` ago.
+    /// Returns the time of the last progress in the incomplete requests. Returns `nil` if a request is complete or none
+    /// is in flight, or if the progress is less than ``arrival`` ago.
     func unfinishedSince(now: NIODeadline) -> NIODeadline? {
         guard self.isUnfinished else { return nil }
         let owed = NIODeadline.uptimeNanoseconds(self.owed.load(ordering: .relaxed))
@@ -86,10 +84,8 @@ final class ConnectionActivity: Sendable {
     /// Records that a request no longer counts as incomplete: it has arrived, or a minimum rate applies to it.
     func requestCame() { self.unfinished.subtract(1, ordering: .relaxed) }
 
-    /// Records that ``bodyStep`` further bytes of a body have arrived, which restarts the time ``arrival``.
     func bodyCame(now: NIODeadline) { self.owed.store(now.uptimeNanoseconds, ordering: .relaxed) }
 
-    /// Records that the client has read a part of a response.
     func bytesMoved(now: NIODeadline) { self.moved.store(now.uptimeNanoseconds, ordering: .relaxed) }
 
     // MARK: Responses
@@ -109,7 +105,7 @@ final class ConnectionActivity: Sendable {
         self.ending.add(1, ordering: .relaxed)
     }
 
-    /// Records that requests have finished.
+    /// Records that `count` requests have finished.
     /// - Parameters:
     ///   - written: The number of finished requests whose response was written.
     ///   - unfinished: The number of finished requests that are still incomplete.
@@ -138,15 +134,13 @@ final class ConnectionActivityHandler: ChannelDuplexHandler, RemovableChannelHan
     typealias OutboundOut = HTTPResponsePart
 
     private let held: ConnectionLimiter
-    /// The activity of the connection; `nil` once the connection is no longer charged to an account.
+    /// The activity of the connection, or `nil` once the connection is no longer charged to an account.
     private var activity: ConnectionActivity?
-    /// The number of requests whose response was not completely written.
     private var unanswered = 0
-    /// The number of responses that were written but not yet taken by the socket.
     private var ending = 0
-    /// Indicates whether the latest request is incomplete. A request with a minimum rate counts as complete.
+    /// A Boolean value that indicates whether the latest request is incomplete. A request with a minimum rate counts as
+    /// complete.
     private var isUnfinished = false
-    /// The number of body bytes of the latest request that arrived since the last recorded progress.
     private var received = 0
 
     init(_ held: ConnectionLimiter) { self.held = held }

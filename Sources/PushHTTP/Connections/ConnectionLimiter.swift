@@ -3,13 +3,14 @@ package import NIOCore
 package import PushSupport
 import Synchronization
 
-/// Limits the connections of a listener. Each connection is charged to the account of its client, which is the client's
-/// network until a request identifies a key, a person or an app.
+/// Limits the connections of a listener. Each connection is charged to the account of its client, which is that of the
+/// client's network until a request identifies a key, a person or an app.
 ///
 /// If an account has used up its share, one of its idle connections is closed for a new one. If the listener is full, a
 /// connection of the account with the most connections is closed. Connections of unknown networks may take half of the
-/// listener, and those of networks that have shown a key another quarter. The clients of an app leave room for the
-/// app's keys. A connection before its first request is closed only for a network with fewer connections.
+/// listener, and those of networks that have shown a key another quarter. The clients of an app leave room for
+/// connections with the app's keys. A connection before its first request is closed only for a network with fewer
+/// connections.
 package final class ConnectionLimiter: Sendable {
     /// The age below which a connection is not closed for another one before or during its first request, because
     /// honest clients need less time for it.
@@ -17,11 +18,12 @@ package final class ConnectionLimiter: Sendable {
 
     private struct Entry {
         let connection: LimitedConnection
-        /// Indicates whether a request has identified the account. Later requests do not change the account.
+        /// A Boolean value that indicates whether a request has identified the account, which later requests do not
+        /// change.
         var isKnown = false
 
-        /// Returns the cause for which the connection may be closed, and the time from which the cause has applied;
-        /// `nil` if there is no cause.
+        /// Returns the cause for closing the connection, and the time from which it has applied, or `nil` if there is
+        /// none.
         func cause(_ now: NIODeadline) -> (cause: LimitedConnection.Cause, since: NIODeadline)? {
             let (opened, activity) = (self.connection.opened, self.connection.activity)
             let isNew = now - opened < ConnectionLimiter.minimumAge
@@ -36,8 +38,7 @@ package final class ConnectionLimiter: Sendable {
         var entries: [ObjectIdentifier: Entry] = [:]
         var accounts = ConnectionAccounts()
 
-        /// Returns the entry of a connection or of an HTTP/2 stream's connection; `nil` if it is not charged to an
-        /// account.
+        /// Returns the entry of a connection or of an HTTP/2 stream's connection, or `nil` if no account is charged.
         func entry(of channel: any Channel) -> Entry? {
             self.entries[ObjectIdentifier(channel)] ?? channel.parent.flatMap { self.entries[ObjectIdentifier($0)] }
         }
@@ -64,8 +65,9 @@ package final class ConnectionLimiter: Sendable {
 
     /// Creates a limiter without connections.
     /// - Parameters:
-    ///   - budgets: The budgets, among them the one of `BudgetedResource.connections`.
-    ///   - maximumStrangers: The maximum number of connections of unknown networks; half of all at most.
+    ///   - budgets: The budgets, including that of `BudgetedResource.connections`.
+    ///   - maximumStrangers: The maximum number of connections of unknown networks. It is at most half of all
+    ///     connections.
     package init(
         _ budgets: BudgetRegistry,
         maximumStrangers: Int = .max,
@@ -81,8 +83,8 @@ package final class ConnectionLimiter: Sendable {
         self.rates = ConnectionRates(budgets, logger: logger, clock: clock)
     }
 
-    /// Charges a new connection to its network until the connection is closed. Call it on the event loop of the
-    /// connection, before other handlers are added.
+    /// Charges a new connection to its network until the connection is closed. This method must be called on the event
+    /// loop of the connection, before other handlers are added.
     /// - Throws: `ChannelError.alreadyClosed` if there was no room, in which case the connection is closed.
     func admit(_ channel: any Channel) throws {
         let account = BudgetCaller(from: channel) ?? BudgetCaller(.network([]))
@@ -114,8 +116,7 @@ package final class ConnectionLimiter: Sendable {
         try channel.pipeline.syncOperations.addHandler(handler, position: .first)
     }
 
-    /// Charges a connection to the account of its first authenticated request, and marks the connection as
-    /// authenticated.
+    /// Charges a connection to the account of its first authenticated request, and marks it as authenticated.
     ///
     /// Later requests on the connection do not change the account.
     /// - Parameter channel: The connection, or an HTTP/2 stream of the connection.
@@ -140,7 +141,7 @@ package final class ConnectionLimiter: Sendable {
         }
     }
 
-    /// Returns the activity of a connection, or of a stream's connection; `nil` if no account is charged.
+    /// Returns the activity of a connection, or of a stream's connection, or `nil` if no account is charged.
     func activity(of channel: any Channel) -> ConnectionActivity? {
         self.state.withLock { $0.entry(of: channel)?.connection.activity }
     }
@@ -191,8 +192,6 @@ package final class ConnectionLimiter: Sendable {
         return .assigned(connection, victims)
     }
 
-    /// The number of connections that can be opened, including the slot that a connection frees by changing its
-    /// account.
     private var free: Int {
         guard case .held(let whole) = self.budget.limits.bounds.whole else { return .max }
         return whole - self.budget.usage.held + 1
@@ -208,9 +207,9 @@ package final class ConnectionLimiter: Sendable {
         }
     }
 
-    /// Removes the connection that is closed to make room. Preference goes to an idle connection, then to a stalled
-    /// one, one with an unfinished request, an old one of an unknown network, and a new one of a network that has more
-    /// connections than the account would have.
+    /// Removes and returns the connection to close to make room, or `nil` if none may be closed. Preference goes to an
+    /// idle connection, then to a stalled one, one with an unfinished request, an old one of an unknown network, and a
+    /// new one of a network that has more connections than the account would have.
     private func remove(
         _ scope: ConnectionAccounts.Scope,
         for account: BudgetCaller,
@@ -235,12 +234,10 @@ package final class ConnectionLimiter: Sendable {
 
 /// A connection that a ``ConnectionLimiter`` charges to an account.
 final class LimitedConnection: Sendable {
-    /// The cause for closing a connection to make room, in the order of preference: connections with an earlier cause
-    /// are closed first.
+    /// The cause for closing a connection to make room. Connections with an earlier cause are closed first.
     enum Cause: Int, Comparable {
         case idle, stalled, unfinished, unknown, crowded
 
-        /// The cause as it appears in the log.
         var reason: String {
             switch self {
             case .idle: "it had no request"
@@ -270,15 +267,15 @@ final class LimitedConnection: Sendable {
         (self.opened, self.activity) = (now, ConnectionActivity(now: now))
     }
 
-    /// Returns the time at which the client last read a part of its response; `nil` if it reads in time or no bytes
+    /// Returns the time at which the client last read a part of its response, or `nil` if it reads in time or no bytes
     /// wait.
     func stalledSince(_ now: NIODeadline) -> NIODeadline? {
         self.activity.stalledSince(now: now, isWritable: self.channel.isWritable)
     }
 
     /// Closes the connection, on its event loop. If a request has arrived since the connection was chosen, it may
-    /// finish within ``ConnectionLimiter/minimumAge``, but not later, because the connection is no longer charged to an
-    /// account.
+    /// finish within ``ConnectionLimiter/minimumAge``, but not later, because no account is charged for the connection
+    /// any more.
     func close(_ cause: Cause) {
         self.handler.eventLoop.execute {
             guard self.hasRequest(since: cause) else { return self.handler.value.close() }
@@ -287,7 +284,7 @@ final class LimitedConnection: Sendable {
         }
     }
 
-    /// Returns `true` if a request has arrived since the connection was chosen, so that the cause no longer applies.
+    /// Returns whether a request has arrived since the connection was chosen, so that the cause no longer applies.
     private func hasRequest(since cause: Cause) -> Bool {
         switch cause {
         case .idle: self.activity.idleSince == nil
@@ -307,6 +304,5 @@ final class LimitedConnectionHandler: ChannelInboundHandler {
 
     func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
-    /// Closes the connection below TLS, without waiting for its peer.
     func close() { self.context?.close(promise: nil) }
 }

@@ -52,14 +52,14 @@ package final class ConnectionRates: Sendable {
         self.networks.withLock { $0.note(network, app: app, now: now) }
     }
 
-    /// Returns `true` if a client in the address's network has shown a key within ``KnownNetworks/lifetime``.
+    /// Returns whether a client in the address's network has shown a key within ``KnownNetworks/lifetime``.
     func knows(_ address: SocketAddress?) -> Bool {
         guard let network = address?.network else { return false }
         let now = self.clock()
         return self.networks.withLock { $0.account(of: .network(network), now: now) != nil }
     }
 
-    /// Charges a new connection to the rate of its network.
+    /// Charges a new connection to the rate of the network of `address`.
     /// - Returns: `false` if the connection exceeds a rate and must be closed.
     func admits(_ address: SocketAddress?) -> Bool {
         // Without an address, the client has already reset the connection.

@@ -2,7 +2,7 @@ import NIOCore
 import NIOHTTP1
 import PushSupport
 
-/// Rejects an HTTP/1.1 request with no or several `Host` fields (RFC 9112 section 3.2), and closes its connection.
+/// Rejects an HTTP/1.1 request with no `Host` field or several (RFC 9112 section 3.2), and closes its connection.
 ///
 /// It is placed after the HTTP/1.1 decoder. The error response follows the responses to earlier requests.
 final class HostFieldHandler: ChannelDuplexHandler {
@@ -17,7 +17,6 @@ final class HostFieldHandler: ChannelDuplexHandler {
         message: "a request of HTTP/1.1 has one Host field: send exactly one"
     )
 
-    /// The number of requests whose response is incomplete. The error response waits until there are none.
     private var unanswered = 0
     private var isRefusing = false
 
@@ -53,7 +52,6 @@ final class HostFieldHandler: ChannelDuplexHandler {
         return hosts.count == 1 || (hosts.isEmpty && head.version != .http1_1)
     }
 
-    /// Writes the error response and closes the connection, once all earlier requests have their responses.
     private func refuse(_ context: ChannelHandlerContext) {
         guard self.unanswered == 0 else { return }
         let body = ByteBuffer(bytes: Self.error.body)

@@ -2,15 +2,15 @@ package import NIOCore
 package import PushSupport
 package import PushTypes
 
-/// The networks whose clients have recently shown a key or a session, each with the app of the key. Their connections
-/// have separate rates (``ConnectionRates``).
+/// The networks whose clients have recently shown a key or a session, each with the app to which the key belongs. Their
+/// connections have separate rates (``ConnectionRates``).
 ///
 /// It is a value without I/O.
 struct KnownNetworks {
     /// The time for which a network stays known after the last record of a key or session.
     static let lifetime: TimeAmount = .hours(24)
-    /// The maximum number of known networks. To add another, expired ones are removed, then the oldest ones of the apps
-    /// with the most networks.
+    /// The maximum number of known networks. To make room for another, expired ones are removed, then the oldest ones
+    /// of the apps with the most networks.
     static let maximum = 10_000
 
     private struct Entry {
@@ -22,14 +22,14 @@ struct KnownNetworks {
 
     var count: Int { self.entries.count }
 
-    /// Returns the account to which new connections of a network are charged; `nil` if the network is not known.
+    /// Returns the account to which new connections of a network are charged, or `nil` if the network is not known.
     func account(of network: BudgetCaller.Identity, now: NIODeadline) -> BudgetCaller? {
         guard let entry = self.entries[network], now - entry.last < Self.lifetime else { return nil }
         return BudgetCaller(app: entry.app, network)
     }
 
     /// Records that a client in a network has shown a key of an app.
-    /// - Parameter app: The app of the key; `nil` for a key that is not limited to a single app.
+    /// - Parameter app: The app of the key, or `nil` for a key that is not limited to a single app.
     mutating func note(_ network: BudgetCaller.Identity, app: Topic?, now: NIODeadline) {
         if self.account(of: network, now: now) != nil {
             self.entries[network]?.last = now
@@ -41,7 +41,7 @@ struct KnownNetworks {
         self.entries[network] = Entry(app: app, last: now)
     }
 
-    /// Removes at least a tenth of the networks: the expired ones first, then the oldest ones of the apps with the most
+    /// Removes at least a tenth of the networks: the expired ones first, then the oldest of the apps with the most
     /// networks.
     private mutating func makeRoom(now: NIODeadline) {
         self.entries = self.entries.filter { now - $0.value.last < Self.lifetime }
@@ -67,7 +67,7 @@ struct KnownNetworks {
 }
 
 extension SocketAddress {
-    /// The bytes of an IPv4 address, or the first 64 bits of an IPv6 address, by which one customer is identified;
+    /// The bytes of an IPv4 address, or the first 64 bits of an IPv6 address, which identify one customer. They are
     /// empty for a Unix domain socket.
     package var network: [UInt8] {
         // In `sockaddr_in`, family and port precede the address. In `sockaddr_in6`, the flow information does, too.
@@ -81,13 +81,12 @@ extension SocketAddress {
         }
     }
 
-    /// Indicates whether the address may belong to a proxy on this machine, so that it does not identify the client.
+    /// A Boolean value that indicates whether the address may belong to a proxy on this machine, so that it does not
+    /// identify the client.
     package var isOfLocalProxy: Bool { Self.loopbacks.contains(self.network) }
 
-    /// The networks of 127.0.0.1, ::1 and Unix domain sockets.
     private static let loopbacks: [[UInt8]] = [[127, 0, 0, 1], [0, 0, 0, 0, 0, 0, 0, 0], []]
 
-    /// The prefix of an IPv4-mapped IPv6 address (RFC 4291, section 2.5.5.2).
     private static let mappedIPv4: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff]
 }
 

@@ -8,7 +8,8 @@ package final class ListenerConnections: Sendable {
     private struct State {
         var server: (any Channel)?
         var children: [ObjectIdentifier: any Channel] = [:]
-        /// Indicates whether ``ListenerConnections/close(draining:)`` was called. If so, new connections are closed.
+        /// A Boolean value that indicates whether ``ListenerConnections/close(draining:)`` was called. If so, new
+        /// connections are closed.
         var isClosing = false
     }
 

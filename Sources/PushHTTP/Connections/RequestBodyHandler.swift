@@ -15,8 +15,8 @@ package struct StreamedBody: Hashable, Sendable {
 
 /// Closes a connection on which a request does not arrive completely before its deadline, even if bytes keep arriving.
 ///
-/// A streamed body has a minimum rate instead, see ``StreamedBody``. Time in which the server does not read is not held
-/// against it. The idle timeout of the server bounds the time until a request head is complete.
+/// A streamed body has a minimum rate instead (``StreamedBody``), which does not include time in which the server does
+/// not read. The idle timeout of the server bounds the time until a request head is complete.
 ///
 /// A response before the end of its request is the last one on the connection. The rest of the request is discarded for
 /// up to ``discardTime``, because closing immediately would reset the connection and lose the response.
@@ -33,15 +33,15 @@ package final class RequestBodyHandler: ChannelDuplexHandler, RemovableChannelHa
     /// The maximum number of bytes that are discarded after a response to an incomplete request, before the connection
     /// is closed.
     static let maximumDiscarded = 256 * 1024
-    /// The maximum time for which bytes are discarded after a response to an incomplete request. Then the connection
-    /// closes.
+    /// The maximum time for which bytes are discarded after a response to an incomplete request. Then the connection is
+    /// closed.
     static let discardTime: TimeAmount = .seconds(1)
 
     private enum Phase {
         case open
-        /// The response that is being written is the last one on the connection.
+        /// The phase in which the last response on the connection is being written.
         case closing
-        /// The response was written, and the rest of its request is being discarded.
+        /// The phase after the last response was written, in which the rest of its request is discarded.
         case discarding
     }
 
@@ -50,14 +50,12 @@ package final class RequestBodyHandler: ChannelDuplexHandler, RemovableChannelHa
     private var phase = Phase.open
     private var startedRequests = 0
     private var endedResponses = 0
-    /// Indicates whether a request has begun and is incomplete.
     private var isReading = false
-    /// The minimum rate of the body that is being read; `nil` if the request has a deadline instead.
+    /// The minimum rate of the body that is being read, or `nil` if the request has a deadline instead.
     private var stream: StreamedBody?
     /// The number of body bytes received in the present window of the minimum rate, or since discarding began.
     private var received = 0
-    /// The time in the present window for which the server did not read, and the time at which it stopped reading;
-    /// `nil` while it reads.
+    /// The time in the present window of the minimum rate for which the server did not read.
     private var pausedTime: TimeAmount = .zero
     private var pausedSince: NIODeadline?
     private var timer: Scheduled<Void>?
@@ -126,7 +124,7 @@ package final class RequestBodyHandler: ChannelDuplexHandler, RemovableChannelHa
     }
 
     /// Returns `true` if a streamed body keeps its minimum rate, or if the server did not read for half of the window.
-    /// Returns `false` for a request that has a deadline instead.
+    /// The result is `false` for a request that has a deadline instead.
     private func hasMinimumRate(_ now: NIODeadline) -> Bool {
         guard let stream else { return false }
         let paused = self.pausedTime + (self.pausedSince.map { now - $0 } ?? .zero)

@@ -32,11 +32,10 @@ package final class ResponseDeadlineHandler: ChannelOutboundHandler, RemovableCh
 
     private let deadline: TimeAmount
     private let transport: HTTPTransport
-    /// The number of pieces that the socket has not accepted yet.
     private var pendingPieces = 0
     private var timer: Scheduled<Void>?
-    /// The time by which the socket must accept the next piece. Time gained during one response also counts for the
-    /// next response.
+    /// The time by which the socket must accept the next piece. Time that the client gains during one response also
+    /// counts for the next response.
     private var pieceDeadline = NIODeadline.uptimeNanoseconds(0)
 
     /// Creates a handler.

@@ -6,7 +6,7 @@ import PushSupport
 import PushTypes
 import PushWire
 
-/// Connects a channel and a ``FeedbackSource`` with the ``FeedbackServerStateMachine`` that decides what is sent.
+/// Connects a channel and a ``FeedbackSource`` with the ``FeedbackServerStateMachine``, which decides what is sent.
 package final class FeedbackServerHandler<Source: FeedbackSource>: ChannelInboundHandler {
     package typealias InboundIn = ByteBuffer
     package typealias OutboundOut = ByteBuffer
@@ -16,10 +16,9 @@ package final class FeedbackServerHandler<Source: FeedbackSource>: ChannelInboun
     private let certificate: (any Channel) -> [UInt8]?
     private var stateMachine: FeedbackServerStateMachine
     private var identity: Source.Identity?
-    /// The loaded entries, in the order in which they were passed to the state machine.
     private var entries: [Source.Entry] = []
-    /// Indicates whether this connection is the one that reads its topic. Other connections for the topic wait until it
-    /// leaves the queue.
+    /// A Boolean value that indicates whether this connection is the one that reads its topic. Other connections for
+    /// the topic wait until it leaves the queue.
     private var isReader = false
     private var isBroken = false
     private var isHandshakeDone = false
@@ -69,7 +68,6 @@ package final class FeedbackServerHandler<Source: FeedbackSource>: ChannelInboun
         context.fireChannelInactive()
     }
 
-    /// Identifies the client by its certificate, then waits for the connection's turn; aborts if it is rejected.
     private func identify(context: ChannelHandlerContext) {
         let (listener, certificate) = (self.listener, self.certificate(context.channel))
         context.eventLoop.makeFutureWithTask { await listener.identify(certificate) }
@@ -124,7 +122,6 @@ package final class FeedbackServerHandler<Source: FeedbackSource>: ChannelInboun
         self.schedule(context: context)
     }
 
-    /// Closes the write side, unless the connection has ended since the last tuple was written.
     private func finish(context: ChannelHandlerContext) {
         guard context.channel.isActive, !self.isBroken else { return }
         let closed = context.eventLoop.makePromise(of: Void.self)
@@ -170,7 +167,6 @@ package final class FeedbackServerHandler<Source: FeedbackSource>: ChannelInboun
         (tls ?? context).close(promise: nil)
     }
 
-    /// Removes the first `count` entries from their feedback lists, and then ends this connection's turn.
     private func leaveQueue(clearing count: Int) {
         guard self.isReader, let topic = self.identity.map(self.listener.queue) else { return }
         self.isReader = false
@@ -204,7 +200,7 @@ package final class FeedbackServerHandler<Source: FeedbackSource>: ChannelInboun
 package final class FeedbackCloseHandler: ChannelInboundHandler {
     package typealias InboundIn = ByteBuffer
 
-    /// Indicates whether the client's bytes are dropped, because all tuples were written.
+    /// A Boolean value that indicates whether the client's bytes are dropped, because all tuples were written.
     var dropsBytes = false
 
     package init() {}

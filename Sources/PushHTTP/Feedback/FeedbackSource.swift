@@ -5,9 +5,7 @@ package import PushWire
 
 /// The lists of unregistered tokens that a feedback service sends, and the clients that may read them (reference 6).
 package protocol FeedbackSource: Sendable {
-    /// The identity of a client that may read feedback lists.
     associatedtype Identity: Sendable
-    /// An entry of a feedback list.
     associatedtype Entry: Sendable
 
     var limits: FeedbackServerStateMachine.Limits { get }
@@ -18,7 +16,7 @@ package protocol FeedbackSource: Sendable {
 
     /// Returns the identity of the client to which a certificate belongs, or the reason for rejecting it, which is
     /// logged.
-    /// - Parameter certificate: The certificate in DER; `nil` if the client presented none.
+    /// - Parameter certificate: The certificate in DER, or `nil` if the client presented none.
     func identify(_ certificate: [UInt8]?) async -> Result<Identity, FeedbackRejection>
     /// Returns the topic under which the client's connections queue in ``readerQueue``.
     func queue(of identity: Identity) -> Topic
@@ -26,16 +24,15 @@ package protocol FeedbackSource: Sendable {
     /// order.
     func topics(of identity: Identity) -> [Topic]
     /// Returns the next entries of a topic's feedback list, at most `limit`, in the order of their tokens.
-    /// - Parameter token: The last token of the previous page; `nil` for the first page.
+    /// - Parameter token: The last token of the previous page, or `nil` for the first page.
     func page(_ topic: Topic, of identity: Identity, after token: DeviceToken?, limit: Int) async throws -> [Entry]
-    /// Removes entries that a client has read from its feedback list, except those that have changed since they were
-    /// read.
+    /// Removes the entries that a client has read from its feedback list, except those that have changed since.
     func clear(_ entries: [Entry]) async throws
     /// Returns an entry in the form in which it is sent: a time and a token.
     func tuple(_ entry: Entry) -> FeedbackTuple
 }
 
-/// The reason for which a client may not read feedback lists.
+/// The reason why a client may not read feedback lists.
 package struct FeedbackRejection: Error, CustomStringConvertible {
     package let description: String
 
@@ -47,7 +44,6 @@ package actor FeedbackReaderQueue {
     /// The maximum number of connections that wait behind the one that is admitted. Further ones are rejected.
     private static let limit = 16
 
-    /// The waiting connections, keyed by the topic that is being read.
     private var waiting: [Topic: [CheckedContinuation<Void, Never>]] = [:]
 
     package init() {}

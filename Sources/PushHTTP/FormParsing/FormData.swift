@@ -21,7 +21,8 @@ package struct FormData: Equatable, Sendable {
         package var name = 256
         /// The maximum length of a value, in bytes. Default 8 KiB.
         package var value = 8 * 1024
-        /// Indicates whether a part with a file name is parsed as a file instead of a field. Default `false`.
+        /// A Boolean value that indicates whether a part with a file name is parsed as a file instead of a field.
+        /// Default `false`.
         package var acceptsFiles = false
 
         package init() {}
@@ -35,7 +36,7 @@ package struct FormData: Equatable, Sendable {
 
     package init(limits: Limits = Limits()) { self.limits = limits }
 
-    /// The value of the first field with this name; `nil` if there is no such field. It may be empty.
+    /// The value of the first field with this name, or `nil` if there is no such field. It may be empty.
     package subscript(name: String) -> String? { self.values[name.lowercased()] }
 
     /// Adds a field.
@@ -66,7 +67,7 @@ package struct FormData: Equatable, Sendable {
         self.files.append(file)
     }
 
-    /// Returns the first file with this name; `nil` if the user chose no file.
+    /// Returns the first file with this name, or `nil` if the user chose no file.
     package func file(_ name: String) -> FormFile? { self.files.first { $0.name == name && !$0.content.isEmpty } }
 
     /// Returns the values of all fields with exactly this name, in their order.
@@ -85,7 +86,7 @@ package struct FormData: Equatable, Sendable {
 // MARK: Fields
 
 extension FormData {
-    /// Returns the value of a field; `nil` if the field is empty or absent.
+    /// Returns the value of a field, or `nil` if the field is empty or absent.
     /// - Parameter maximum: The maximum length, in bytes.
     /// - Throws: ``RequestError`` for a longer value.
     package func text(_ name: String, maximum: Int) throws(RequestError) -> String? {
@@ -96,8 +97,7 @@ extension FormData {
         return text
     }
 
-    /// Returns the value of a field. Throws ``RequestError`` if the field is empty, absent or longer than `maximum`
-    /// bytes.
+    /// Returns the value of a field. Throws ``RequestError`` if it is empty, absent or longer than `maximum` bytes.
     package func requiredText(_ name: String, maximum: Int) throws(RequestError) -> String {
         guard let text = try self.text(name, maximum: maximum) else {
             throw Self.error("missing_field", "this field is required", field: name)
@@ -105,7 +105,7 @@ extension FormData {
         return text
     }
 
-    /// Returns a field as a number; `nil` if it is empty or absent. Throws ``RequestError`` if it is not in `range`.
+    /// Returns a field as a number, or `nil` if it is empty or absent. Throws ``RequestError`` if it is not in `range`.
     package func number(_ name: String, in range: ClosedRange<Int64>) throws(RequestError) -> Int64? {
         guard let text = self[name], !text.isEmpty else { return nil }
         guard let number = Int64(text), range.contains(number) else {
@@ -200,9 +200,7 @@ extension FormData {
     }
 }
 
-/// A file of a form (RFC 7578).
 package struct FormFile: Equatable, Sendable {
-    /// The name of the field.
     package let name: String
     /// The name of the file on the client's machine. It is only displayed, and names no file on the server.
     package let fileName: String

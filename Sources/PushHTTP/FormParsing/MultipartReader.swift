@@ -4,22 +4,22 @@ package import PushSupport
 
 /// An incremental parser of `multipart/form-data` (RFC 7578).
 ///
-/// It buffers a field until the field is complete. Of a file, it buffers only bytes that may begin a delimiter.
+/// It buffers a field until the field is complete. It buffers bytes of a file only if they may begin a delimiter.
 package struct MultipartReader: Sendable {
     /// An event of the parser: a field, the beginning, bytes or end of a file, or the end of the form.
     package enum Event: Equatable, Sendable {
         case field(name: String, value: String)
-        /// A file begins. Its content follows, up to ``fileEnded``.
+        /// The beginning of a file. Its content follows, up to ``fileEnded``.
         case fileBegan(name: String, fileName: String, contentType: String?)
         case fileBytes(ByteBuffer)
         case fileEnded
-        /// The closing delimiter was parsed. Bytes after it are not part of the form.
+        /// The end of the form after its closing delimiter. Bytes after it are not part of the form.
         case ended
     }
 
     private enum State: Equatable {
         case preamble
-        /// The parser has consumed a delimiter, but not the end of its line.
+        /// The state after a delimiter, before the end of its line.
         case delimiter
         case head
         case field(name: String)
@@ -36,7 +36,6 @@ package struct MultipartReader: Sendable {
     private let mark: [UInt8]
     private let limits: FormData.Limits
     private var state = State.preamble
-    /// The bytes that were not consumed yet.
     private var buffer: ByteBuffer
 
     /// Creates a parser that has read nothing. Throws ``RequestError`` for a content type without a valid boundary.
@@ -52,7 +51,7 @@ package struct MultipartReader: Sendable {
         self.buffer = ByteBuffer(bytes: Self.lineEnd)
     }
 
-    /// Returns `true` for a valid boundary (RFC 2046 section 5.1.1).
+    /// Returns whether a boundary is valid (RFC 2046 section 5.1.1).
     private static func isBoundary(_ text: String) -> Bool {
         (1...70).contains(text.utf8.count)
             && text.utf8.allSatisfy { $0.isAlphanumeric || "'()+_,-./:=? ".utf8.contains($0) }
@@ -75,7 +74,7 @@ package struct MultipartReader: Sendable {
         }
     }
 
-    /// Returns the next event; `nil` if more bytes are needed or the form has ended. Throws ``RequestError`` for a
+    /// Returns the next event, or `nil` if more bytes are needed or the form has ended. Throws ``RequestError`` for a
     /// malformed body.
     package mutating func next() throws(RequestError) -> Event? {
         while true {
@@ -168,7 +167,7 @@ package struct MultipartReader: Sendable {
         return .field(name: name, value: value)
     }
 
-    /// Returns the bytes of a file that have arrived, or the end of the file; `nil` if more bytes are needed.
+    /// Returns the bytes of a file that have arrived, or the end of the file, or `nil` if more bytes are needed.
     private mutating func fileEvent() -> Event? {
         if let length = self.index(of: self.mark) {
             if length > 0 { return self.buffer.readSlice(length: length).map(Event.fileBytes) }
@@ -181,7 +180,7 @@ package struct MultipartReader: Sendable {
         return self.buffer.readSlice(length: length).map(Event.fileBytes)
     }
 
-    /// Returns the position of `mark` in the unconsumed bytes; `nil` if they do not contain it.
+    /// Returns the position of `mark` in the unconsumed bytes, or `nil` if they do not contain it.
     private func index(of mark: [UInt8]) -> Int? {
         self.buffer.withUnsafeReadableBytes { bytes in
             guard let base = bytes.baseAddress, let first = mark.first, bytes.count >= mark.count else { return nil }

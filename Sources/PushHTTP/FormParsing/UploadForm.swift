@@ -5,9 +5,7 @@ import NIOCore
 package struct UploadForm: Sendable {
     /// A file of the form whose content has not arrived yet.
     package struct File: Sendable {
-        /// The name of the field.
         package let name: String
-        /// The name of the file on the client's machine.
         package let fileName: String
         package let contentType: String?
         /// The content, which can be read only once.
@@ -15,7 +13,7 @@ package struct UploadForm: Sendable {
     }
 
     package private(set) var fields: FormData
-    /// The first file of the form; `nil` if the user chose no file.
+    /// The first file of the form, or `nil` if the user chose no file.
     package private(set) var file: File?
 
     /// Reads the fields of a form up to the first file. Fields after the file are ignored.
@@ -52,7 +50,7 @@ package struct UploadForm: Sendable {
     }
 }
 
-/// The content of a form's file while it arrives. It finishes with the file, and throws if the body ends earlier.
+/// The content of a form's file while it arrives. It ends with the file, and throws an error if the body ends earlier.
 package struct FormFileContent: AsyncSequence, AsyncIteratorProtocol, Sendable {
     fileprivate let source: FormSource
 
@@ -65,10 +63,10 @@ package struct FormFileContent: AsyncSequence, AsyncIteratorProtocol, Sendable {
     }
 }
 
-/// The body of a form, which is parsed while it arrives.
 private final class FormSource: @unchecked Sendable {
     // Sending it is safe, because only one task reads at a time: first the fields, then the content of the file.
-    /// The maximum number of bytes that are read and discarded after the file: a delimiter and a few fields.
+    /// The maximum number of bytes that are read and discarded after the file, which suffices for a delimiter and a few
+    /// fields.
     private static let maximumRest = 64 * 1024
 
     private var reader: MultipartReader

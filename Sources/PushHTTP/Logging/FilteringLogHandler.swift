@@ -36,7 +36,8 @@ struct FilteringLogHandler: LogHandler {
 }
 
 extension Logger {
-    /// The maximum number of lines with the same message per minute that unauthenticated clients can cause.
+    /// The maximum number of lines per minute with the same message from unauthenticated clients. Others are only
+    /// counted.
     package static let maximumLinesPerMinute = 20
 
     /// Returns a logger for lines that any client can cause. It writes at most ``maximumLinesPerMinute`` lines with the
@@ -58,7 +59,6 @@ extension Logger {
     }
 }
 
-/// The rate limiter that all copies of a logger share.
 private final class SharedLimiter: Sendable {
     let lines = Mutex(LogLineLimiter<String>(perMinute: Logger.maximumLinesPerMinute))
 }

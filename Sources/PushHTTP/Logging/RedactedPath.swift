@@ -2,9 +2,9 @@ package import Hummingbird
 
 /// Shortens device tokens, users and keys in the path of a request, for the log.
 ///
-/// Every log line that contains the path of a request uses it.
+/// It is used for every log line that contains the path of a request.
 package enum RedactedPath {
-    /// The maximum length of a path component that is shown in full whatever it contains, in bytes.
+    /// The maximum length of a path component that is shown in full, whatever it contains, in bytes.
     private static let shortLength = 12
     /// The number of characters of a longer component that are shown.
     private static let shownLength = 6
@@ -27,8 +27,8 @@ package enum RedactedPath {
         return path.hasPrefix("/") ? "/\(shown)" : shown
     }
 
-    /// Returns `true` if a component is short, a name of the API such as `notifications:preview`, a bundle id or a
-    /// UUID.
+    /// Returns whether a component may be shown in full, because it is short, a name of the API such as
+    /// `notifications:preview`, a bundle id or a UUID.
     private static func isHarmless(_ part: Substring, isOwnAPI: Bool) -> Bool {
         if part.utf8.count <= Self.shortLength { return true }
         guard isOwnAPI else { return false }

@@ -5,7 +5,6 @@ import Synchronization
 
 /// The sources of the metrics that `/metrics` reports. Their closures are called for each request.
 package final class GaugeRegistry: Sendable {
-    /// A value of a metric, with the labels that distinguish it from other values of the metric.
     package struct Sample: Hashable, Sendable {
         package var labels: [String: String] = [:]
         package var value: Double
@@ -15,7 +14,6 @@ package final class GaugeRegistry: Sendable {
         package init(labels: [String: String] = [:], number: Double) { (self.labels, self.value) = (labels, number) }
     }
 
-    /// The type of a metric in the text format of Prometheus.
     package enum Kind: String, Sendable {
         case gauge, counter
     }
@@ -44,8 +42,7 @@ package final class GaugeRegistry: Sendable {
         self.add(name, help, kind) { [Sample(labels: labels, value: try await value())] }
     }
 
-    /// Adds a metric whose samples are computed for each request. If the name exists, the samples are added to its
-    /// metric.
+    /// Adds a metric whose samples are computed for each request. For an existing name, they are added to its metric.
     package func add(_ name: String, _ help: String, _ kind: Kind = .gauge, samples: @escaping Samples) {
         self.metrics.withLock { metrics in
             if let index = metrics.firstIndex(where: { $0.name == name }) {
@@ -114,7 +111,6 @@ extension GaugeRegistry {
         }
     }
 
-    /// Returns a sample for each app, and one for the amounts without an app.
     private static func samples(_ budget: Budget, _ amount: (Budget.Usage) -> Int) -> [Sample] {
         let usage = budget.usageByApp
         let none = usage.contains { $0.app == nil } ? [] : [Budget.Usage(app: nil)]
@@ -128,9 +124,9 @@ extension GaugeRegistry {
     }
 }
 
-/// The resources that this process uses, as reported by the operating system; `nil` on systems without `/proc`.
+/// The resources that this process uses, as reported by the operating system. Each is `nil` on systems without `/proc`.
 package enum ProcessStatistics {
-    /// The resident memory, in bytes.
+    /// The resident memory, in bytes, or `nil` if it is unknown.
     package static var residentMemory: Int? {
         guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else { return nil }
         let fields = text.split(separator: " ")
@@ -138,7 +134,7 @@ package enum ProcessStatistics {
         return pages * Int(sysconf(Int32(_SC_PAGESIZE)))
     }
 
-    /// The processor time of all threads, in seconds.
+    /// The processor time of all threads, in seconds, or `nil` if it is unknown.
     static var cpuSeconds: Double? {
         // The process name in parentheses may contain spaces. The times are the 12th and 13th fields after it.
         guard let text = try? String(contentsOfFile: "/proc/self/stat", encoding: .utf8),
@@ -148,10 +144,10 @@ package enum ProcessStatistics {
         return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
     }
 
-    /// The number of open files and sockets.
+    /// The number of open files and sockets, or `nil` if it is unknown.
     static var openFiles: Int? { try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count }
 
-    /// The maximum number of open files and sockets.
+    /// The maximum number of open files and sockets, or `nil` if it is unknown.
     static var maximumOpenFiles: Int? {
         let text = try? String(contentsOfFile: "/proc/self/limits", encoding: .utf8)
         let line = text?.split(separator: "\n").first { $0.hasPrefix("Max open files") }

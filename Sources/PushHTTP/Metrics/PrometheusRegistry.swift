@@ -3,12 +3,11 @@ import Synchronization
 
 /// The help text of a metric of a ``PrometheusRegistry``, and the buckets of a histogram.
 package struct MetricDescription: Hashable, Sendable {
-    /// The default buckets of a histogram, which suit requests of up to 10 s.
+    /// The default upper bounds of a histogram's buckets, in seconds, which suit requests of up to 10 s.
     package static let requestBuckets: [Double] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
     /// The name of the metric, including its suffix.
     package var name: String
-    /// The help text, which must be a single line.
     package var help: String
     /// The upper bounds of the buckets in seconds, in ascending order. An additional bucket counts longer durations.
     package var buckets: [Double]
@@ -32,7 +31,6 @@ package final class PrometheusRegistry: MetricsFactory {
 
     private struct State {
         var metrics: [Key: any PrometheusMetric] = [:]
-        /// The descriptions of metrics, keyed by name.
         var descriptions: [String: MetricDescription] = [:]
     }
 
@@ -103,7 +101,7 @@ package final class PrometheusRegistry: MetricsFactory {
 private protocol PrometheusMetric: AnyObject, Sendable {
     static var kind: String { get }
 
-    /// Creates a metric with the value 0. Only a histogram uses `buckets`, their upper bounds.
+    /// Creates a metric with the value 0. Only a histogram uses `buckets`, the upper bounds of its buckets.
     init(buckets: [Double])
 
     /// Returns the lines of the metric in the text format.
@@ -143,7 +141,6 @@ private final class GaugeValue: RecorderHandler, PrometheusMetric {
     }
 }
 
-/// A metric that counts durations by bucket.
 private final class HistogramValue: TimerHandler, PrometheusMetric {
     static let kind = "histogram"
 
@@ -180,7 +177,7 @@ private final class HistogramValue: TimerHandler, PrometheusMetric {
     }
 }
 
-/// The text format 0.0.4 of Prometheus.
+/// Formats values in the Prometheus text format 0.0.4.
 package enum PrometheusText {
     package static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -192,7 +189,6 @@ package enum PrometheusText {
     /// Returns the text of a number. A whole number has no fraction.
     static func number(_ value: Double) -> String { Int64(exactly: value).map { "\($0)" } ?? "\(value)" }
 
-    /// Returns the text of a bucket's upper bound, in the form that the Prometheus libraries use.
     static func bound(_ value: Double) -> String { "\(value)" }
 
     static func labels(_ labels: [String: String]) -> String {

@@ -3,7 +3,7 @@ package import HTTPTypes
 package import Hummingbird
 package import PushSupport
 
-/// An operation of an HTTP API: its method and path, and all properties that determine how its requests are handled.
+/// An operation of an HTTP API: its method, its path, and the properties that determine how requests are handled.
 ///
 /// Both the router and the OpenAPI document are generated from these values, so that they cannot disagree. Scope,
 /// audit, streaming, limits and cost are properties here, and never depend on the spelling of an id or a path. A table
@@ -24,34 +24,32 @@ package struct APIOperation<Scope: Hashable & Sendable>: Sendable {
     package let effect: OperationEffect
     /// The name of the operation in generated clients and metrics, which is unique within its API.
     package let id: String
-    /// The summary of the operation in the OpenAPI document, which is a single sentence.
     private(set) var summary: String
     let handler: Handler
-    /// The section of the OpenAPI document; `nil` for an API without a document.
+    /// The section of the OpenAPI document that describes the operation, or `nil` for an API without a document.
     private(set) var tag: OperationTag?
-    /// The scope that the caller's credential must have; `nil` if no scope is required.
+    /// The scope that the caller's credential must have, or `nil` if no scope is required.
     package private(set) var scope: Scope?
-    /// Indicates whether the caller needs a credential. If ``scope`` is set, the credential must have that scope.
+    /// A Boolean value that indicates whether the caller needs a credential. If ``scope`` is set, the credential must
+    /// have that scope.
     package private(set) var isAuthenticated = false
     /// The parameters in the query and the header. The parameters in the path are derived from ``path``.
     private(set) var parameters: [ParameterDescription] = []
     private(set) var body: BodyDescription?
-    /// The responses to successful requests.
     private(set) var responses: [ResponseDescription] = []
-    /// The errors in addition to those that follow from other properties, see ``errorKinds``.
+    /// The errors in addition to those that follow from other properties (``errorKinds``).
     private(set) var errors: Set<RequestError.Kind> = []
     private(set) var cost = OperationCost.small
-    /// Indicates whether the handler itself excludes apps to which its caller has no access. Only then may a key that
-    /// is limited to apps call an operation whose path names no app.
+    /// A Boolean value that indicates whether the handler itself excludes apps to which its caller has no access.
+    /// If not, a key that is limited to apps may not call the operation unless its path names an app.
     package private(set) var isFilteredByApp = false
-    /// Indicates whether response bodies take no memory of their own, whatever their length, because they are read in
-    /// pieces or shared between requests.
+    /// A Boolean value that indicates whether response bodies take no memory of their own, whatever their length,
+    /// because they are read in pieces or shared between requests.
     package private(set) var isStreamed = false
-    /// The typical length of a list entry and the maximum length of a page, in bytes, for ``expectedLength(of:)``;
+    /// The typical length of a list entry and the maximum length of a page, in bytes, for ``expectedLength(of:)``, or
     /// `nil` if responses are short or of unknown length.
     private(set) var pageLength: (entry: Int, maximum: Int)?
 
-    /// The kinds of errors that a response can report.
     var errorKinds: Set<RequestError.Kind> {
         var kinds = self.errors.union([.invalid, .methodNotAllowed])
         if self.isAuthenticated { kinds.formUnion([.unauthenticated, .rateLimited, .unavailable]) }
@@ -61,7 +59,7 @@ package struct APIOperation<Scope: Hashable & Sendable>: Sendable {
         return kinds
     }
 
-    /// The names of the parameters in the path, in the order of the path.
+    /// The names of the parameters in the path, in their order.
     package let pathParameters: [String]
 }
 
@@ -114,7 +112,7 @@ extension APIOperation {
     package func streamed() -> APIOperation { self.with { $0.isStreamed = true } }
 
     /// Makes each request reserve memory for a page of the requested length before the page is read. A request is
-    /// rejected if the budget is used up.
+    /// rejected if the memory budget is used up.
     /// - Parameters:
     ///   - entry: The length of a typical entry in bytes, or the maximum length if entries are long.
     ///   - maximum: The maximum length of a page, in bytes.
@@ -160,15 +158,15 @@ extension APIOperation {
 extension APIOperation {
     /// The handling of query items that an operation does not declare.
     package enum QueryPolicy: Sendable {
-        /// An unknown or repeated item is an error, like an unknown member of a body.
+        /// The policy by which an unknown or repeated item is an error, like an unknown member of a body.
         case strict
-        /// Unknown items are ignored. Of repeated items, the first one is used.
+        /// The policy by which unknown items are ignored. Of repeated items, the first one is used.
         case lenient
     }
 
     /// Performs the operation for a request whose caller has been authorized.
     /// - Parameters:
-    ///   - caller: The caller; `nil` if it is unknown.
+    ///   - caller: The caller, or `nil` if it is unknown.
     ///   - readBody: Reads the body of a request, with the given maximum length in bytes.
     ///   - recordResource: Receives the id of the object that the request has created.
     /// - Throws: ``RequestError``, or any error of the handler.
@@ -197,8 +195,7 @@ extension APIOperation {
         }
     }
 
-    /// Returns the expected length of the response to a request, in bytes; `nil` if the response is short or of unknown
-    /// length.
+    /// Returns the expected length of the response to a request, in bytes, or `nil` if it is short or unknown.
     package func expectedLength(of request: Request) -> Int? {
         guard let (entry, maximum) = self.pageLength else { return nil }
         let text = request.uri.queryParameters["limit"]
@@ -254,11 +251,11 @@ extension Router where Context == APIContext {
 
 /// The effect of an operation on the server, which determines its entries in the audit log.
 package enum OperationEffect: Sendable {
-    /// The operation changes nothing, regardless of its method.
+    /// The effect of an operation that changes nothing, regardless of its method.
     case readOnly
-    /// The operation makes changes, and each request gets an entry in the audit log.
+    /// The effect of an operation that makes changes. Each request gets an entry in the audit log.
     case audited
-    /// The operation makes changes, but its requests get no entries of their own in the audit log.
+    /// The effect of an operation that makes changes whose requests get no separate entries in the audit log.
     ///
     /// Either devices and back ends call it very often, so that equal changes by a key share one entry, or the API does
     /// not distinguish callers.
@@ -272,7 +269,7 @@ package enum OperationCost: Sendable {
     case query
 }
 
-/// A section of the OpenAPI document.
+/// A section of the OpenAPI document, in which operations are grouped.
 package struct OperationTag: Hashable, Sendable {
     package let name: String
 
@@ -284,7 +281,7 @@ package protocol Controller<Scope>: Sendable {
     associatedtype Scope: Hashable & Sendable
 
     var operations: [APIOperation<Scope>] { get }
-    /// The descriptions of those parameters in its paths that the OpenAPI document does not describe itself.
+    /// The descriptions of the operations' path parameters that the OpenAPI document does not describe itself.
     var pathParameters: [String: OpenAPIDocument<Scope>.PathParameter] { get }
     /// The operations from which clients can take values for ``pathParameters``.
     var pathParameterSources: [OpenAPIDocument<Scope>.Source] { get }

@@ -1,14 +1,14 @@
 package import PushSupport
 
-/// The request body of an operation.
 package struct BodyDescription: Sendable {
     let schema: Schema
     /// The maximum length of a body, in bytes. A request with a longer one is rejected.
     let maximum: Int
     let contentTypes: [String]
-    /// Indicates whether a body is required. If not, a missing body is equivalent to an empty object.
+    /// A Boolean value that indicates whether a body is required. If not, a missing body is equivalent to an empty
+    /// object.
     let isRequired: Bool
-    /// The minimum rate of a body that is read while it arrives; `nil` for a body that is read as a whole before the
+    /// The minimum rate of a body that is read while it arrives, or `nil` for a body that is read as a whole before the
     /// deadline of the request.
     let stream: StreamedBody?
 

@@ -9,7 +9,7 @@ package struct Cursor: Hashable, Sendable {
     /// The list to which a cursor belongs, so that a cursor of another list is rejected.
     package struct List: Hashable, Sendable {
         let prefix: String
-        /// The number of integers in a position: one for each list in a response, or one for each column of a key.
+        /// The number of integers in a cursor's position: one for each list in a response, or for each column of a key.
         let numbers: Int
 
         package init(_ prefix: String, numbers: Int = 1) { (self.prefix, self.numbers) = (prefix, numbers) }
@@ -65,12 +65,11 @@ package struct Cursor: Hashable, Sendable {
 /// The page of a list that a request selects by the query items `limit` and `cursor`.
 package struct ListPageRequest: Sendable {
     let list: Cursor.List
-    /// The maximum number of entries in the page.
     package let limit: Int
-    /// The position of the last entry on the previous page; `nil` for the first page.
+    /// The position of the last entry on the previous page, or `nil` for the first page.
     package let after: Int64?
 
-    /// Returns the cursor of the next page; `nil` at the end of the list.
+    /// Returns the cursor of the next page, or `nil` at the end of the list.
     ///
     /// A full page is assumed to have a successor, so the last page may be empty.
     package func next<Record>(after records: [Record], _ position: (Record) -> Int64) -> String? {

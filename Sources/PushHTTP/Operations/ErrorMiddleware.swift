@@ -25,7 +25,6 @@ package struct ErrorMiddleware: RouterMiddleware {
         return request.method == .head ? response.createHeadResponse() : response
     }
 
-    /// Converts an error to the response that reports it.
     package func response(to error: any Error, _ request: Request) -> Response {
         switch error {
         case let error as RequestError: return .error(error)
@@ -53,7 +52,7 @@ extension Router where Context == APIContext {
 
     /// Adds responses to unsupported methods for every path: status 405 with `allow` (RFC 9110 section 15.5.6).
     ///
-    /// It must be called after the last route was added.
+    /// This method must be called after the last route was added.
     package func addMethodNotAllowedResponses() {
         for routes in Dictionary(grouping: self.routes, by: { $0.path.description }).values {
             guard let path = routes.first?.path else { continue }

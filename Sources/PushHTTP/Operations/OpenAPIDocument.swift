@@ -84,7 +84,6 @@ package struct OpenAPIDocument<Scope: Hashable & Sendable> {
         return .object(members)
     }
 
-    /// Returns the parameters in the path, followed by those in the query and the header.
     private func parameters(of operation: APIOperation<Scope>) -> [ParameterDescription] {
         operation.pathParameters.map { name in
             let (summary, schema) = self.pathParameters[name] ?? ("", .any)
@@ -130,8 +129,7 @@ package struct OpenAPIDocument<Scope: Hashable & Sendable> {
         return responses
     }
 
-    /// Returns links to the operations whose path parameters can be taken from a request to this operation or its
-    /// response.
+    /// Returns links to the operations whose path parameters are in a request to this operation or in its response.
     private func links(from operation: APIOperation<Scope>) -> [String: JSONValue] {
         let values = self.sources.filter { $0.operation == operation.id }.map {
             ($0.parameter, JSONValue.string($0.value))
@@ -156,7 +154,6 @@ package struct OpenAPIDocument<Scope: Hashable & Sendable> {
 }
 
 extension RequestError.Kind {
-    /// The description of an error response of this kind.
     fileprivate var explanation: String {
         switch self {
         case .invalid: "A value in the request is not allowed; the error names it."

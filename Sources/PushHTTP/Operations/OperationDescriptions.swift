@@ -19,12 +19,12 @@ package struct ParameterDescription: Sendable {
         Self(name: name, place: .header, summary: summary, schema: schema)
     }
 
-    /// The query item `limit`, see ``PageSize``.
+    /// The query item `limit`, the number of entries in a page (``PageSize``).
     package static func limit(default value: Int64 = PageSize.standard) -> ParameterDescription {
         .query("limit", "Entries in the response; default \(value).", .integer(PageSize.range))
     }
 
-    /// The query item `cursor`, see ``Cursor``.
+    /// The query item `cursor`, the position at which a page begins (``Cursor``).
     package static let cursor = ParameterDescription.query(
         "cursor",
         "The member next of the page before.",
@@ -36,11 +36,9 @@ package struct ParameterDescription: Sendable {
 package struct ResponseDescription: Sendable {
     let status: Int
     let summary: String
-    /// The schema of the body; `nil` for an empty body.
+    /// The schema of the body, or `nil` for an empty body.
     let schema: Schema?
-    /// The media types of the body, to all of which the schema applies.
     let contentTypes: [String]
-    /// The descriptions of header fields, keyed by name.
     let headers: [String: String]
 
     package init(

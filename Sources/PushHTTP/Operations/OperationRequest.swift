@@ -9,15 +9,14 @@ package struct OperationRequest: Sendable {
     package let context: APIContext
     /// The declared query items, with percent-encoding removed. None contains a NUL.
     package let query: [String: String]
-    /// The caller; `nil` if the operation needs none.
+    /// The caller, or `nil` if the operation needs none.
     package let caller: APICaller?
     /// The maximum length of the body in bytes, beyond which ``body()`` throws an error.
     let maximumBody: Int
-    /// Indicates whether a body is required, see ``BodyDescription/isRequired``.
     let requiresBody: Bool
-    /// Reads the body, with the given maximum length in bytes.
+    /// The closure that reads the body, with the given maximum length in bytes.
     let readBody: @Sendable (Request, Int) async throws -> Data
-    /// Receives the id of the object that the request has created.
+    /// The closure that receives the id of the object that the request has created.
     let recordResource: @Sendable (String) -> Void
 
     /// Records the id of the object that the request has created, for the audit log. The path does not contain this id.
@@ -28,7 +27,7 @@ package struct OperationRequest: Sendable {
 
 extension OperationRequest {
     /// Reads the whole body.
-    /// - Throws: ``RequestError`` for a body that is too long, `BudgetRefusal` if the budget of the caller has no room
+    /// - Throws: ``RequestError`` for a body that is too long. `BudgetRefusal` if the budget of the caller has no room
     ///   for it at present.
     package func body() async throws -> Data { try await self.readBody(self.http, self.maximumBody) }
 
@@ -45,17 +44,17 @@ extension OperationRequest {
 // MARK: Path
 
 extension OperationRequest {
-    /// Returns the percent-decoded path component for `{name}`; empty if it cannot be decoded or contains a NUL.
+    /// Returns the percent-decoded path component for `{name}`. It is empty if it cannot be decoded or contains a NUL.
     package func path(_ name: String) -> String { self.context.path(name) }
 
-    /// Returns the path component for `{name}` as a UUID; `nil` if it is not a UUID.
+    /// Returns the path component for `{name}` as a UUID, or `nil` if it is not a UUID.
     package func uuid(_ name: String) -> UUID? { UUID(uuidString: self.path(name)) }
 }
 
 // MARK: Query
 
 extension OperationRequest {
-    /// Returns the query item `name`, converted by `parse`; `nil` if the item is absent.
+    /// Returns the query item `name`, converted by `parse`, or `nil` if the item is absent.
     /// - Throws: `error` if `parse` returns `nil`.
     package func value<Value>(
         _ name: String,
@@ -67,7 +66,7 @@ extension OperationRequest {
         return value
     }
 
-    /// Returns the query item `name` as an integer; `nil` if it is absent. Throws ``RequestError`` if it is not in
+    /// Returns the query item `name` as an integer, or `nil` if it is absent. Throws ``RequestError`` if it is not in
     /// `range`.
     package func number(_ name: String, in range: ClosedRange<Int64>) throws -> Int64? {
         try self.value(
@@ -77,8 +76,8 @@ extension OperationRequest {
         )
     }
 
-    /// Returns the query item `name` as a case of an enumeration; `nil` if it is absent. Throws ``RequestError`` for a
-    /// string that is no raw value.
+    /// Returns the query item `name` as a case of an enumeration, or `nil` if it is absent. Throws ``RequestError`` for
+    /// a string that is no raw value.
     package func choice<Value: RawRepresentable<String> & CaseIterable>(
         _ name: String,
         _ type: Value.Type
@@ -87,17 +86,16 @@ extension OperationRequest {
         return try self.value(name, Value.init(rawValue:), orThrow: .invalid(name, "use one of \(names)"))
     }
 
-    /// Returns the query item `limit`, the maximum number of entries in a page; `value` if it is absent.
+    /// Returns the query item `limit`, the maximum number of entries in a page, or `value` if it is absent.
     package func limit(default value: Int64 = PageSize.standard) throws -> Int {
         Int(try self.number("limit", in: PageSize.range) ?? value)
     }
 
-    /// Returns the query item `cursor`, the position at the end of the previous page; `nil` for the first page.
+    /// Returns the query item `cursor`, the position at the end of the previous page, or `nil` for the first page.
     package func cursor(_ list: Cursor.List) throws -> Cursor? {
         try self.query["cursor"].map { try Cursor(text: $0, list: list) }
     }
 
-    /// Returns the page of a list that the request selects by the query items `limit` and `cursor`.
     package func page(_ list: Cursor.List) throws -> ListPageRequest {
         ListPageRequest(list: list, limit: try self.limit(), after: try self.cursor(list)?.position)
     }
@@ -106,9 +104,8 @@ extension OperationRequest {
 /// The context of a request to one of the HTTP APIs.
 package struct APIContext: RequestContext {
     package var coreContext: CoreRequestContextStorage
-    /// The connection that carries the request.
     package let channel: any Channel
-    /// The caller of a request that is sent within the process, in place of an API key in the header; `nil` for a
+    /// The caller of a request that is sent within the process, in place of an API key in the header, or `nil` for a
     /// request that arrives on a connection.
     package var caller: APICaller?
 
@@ -117,8 +114,8 @@ package struct APIContext: RequestContext {
         self.channel = source.channel
     }
 
-    /// Returns the percent-decoded path component for `{name}`; empty if it cannot be decoded or contains a NUL, which
-    /// would end a text in the store.
+    /// Returns the percent-decoded path component for `{name}`. It is empty if it cannot be decoded or contains a NUL,
+    /// which would end a text in the store.
     package func path(_ name: String) -> String {
         guard let text = self.parameters.get(name) else { return "" }
         guard text.utf8.contains(UInt8(ascii: "%")) else { return text }

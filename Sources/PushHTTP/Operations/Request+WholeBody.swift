@@ -18,15 +18,15 @@ extension Request {
     /// Reads the whole body, and charges its memory to the account of a caller.
     ///
     /// A body longer than `Budget.uncountedBodyLength` is charged its declared length before it is read. Without a
-    /// declared length, it is charged `maximum` as soon as it is that long.
+    /// declared length, it is charged `maximum` once it exceeds that length.
     /// - Parameters:
     ///   - maximum: The maximum length, in bytes.
     ///   - bytes: The budget of bytes in memory.
     ///   - asItArrives: Whether a long body is charged only for the bytes that have arrived, so that a declared length
     ///     alone reserves nothing.
-    /// - Returns: The body, and the permit to retain until the caller has its response; `nil` for an uncharged, short
-    ///   body.
-    /// - Throws: ``RequestError`` for a longer body, `BudgetRefusal` if the budget has no room at present.
+    /// - Returns: The body, and the permit to retain until the caller has its response. The permit is `nil` for a short
+    ///   body, which is not charged.
+    /// - Throws: ``RequestError`` for a longer body. `BudgetRefusal` if the budget has no room at present.
     package func wholeBody(
         maximum: Int,
         from bytes: Budget,

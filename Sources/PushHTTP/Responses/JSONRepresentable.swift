@@ -53,7 +53,7 @@ extension Topic: JSONRepresentable {
     package var json: JSONValue { .string(self.name) }
 }
 
-/// An enumeration is represented in JSON by the raw value of its case. Its schema lists all cases.
+/// The representation of an enumeration in JSON, which is the raw value of its case. The schema lists all cases.
 extension JSONRepresentable where Self: RawRepresentable<String> & CaseIterable {
     package static var schema: Schema { .choice(of: Self.self) }
     package var json: JSONValue { .string(self.rawValue) }

@@ -34,7 +34,7 @@ extension RequestError {
         message: "the connection was closed before the response"
     )
 
-    /// Converts an error of a client's connection, such as a body that ends too early; `nil` for any other error.
+    /// Converts an error of a client's connection, such as a body that ends too early. Returns `nil` for other errors.
     package init?(ofHTTP error: any Error) {
         if let error = error as? HTTPParserError {
             self.init(.invalid, code: "malformed_request", message: "the body is not HTTP/1.1: \(error)")
@@ -45,8 +45,8 @@ extension RequestError {
         }
     }
 
-    /// Returns `true` for an error that shows that the client's connection has ended: a reset, a truncated TLS session,
-    /// a cancelled HTTP/2 stream, or the cancellation of the task because the client has disconnected.
+    /// Returns whether an error shows that the client's connection has ended: a reset, a truncated TLS session, a
+    /// cancelled HTTP/2 stream, or the cancellation of the task because the client has disconnected.
     private static func isOfLostConnection(_ error: any Error) -> Bool {
         switch error {
         case is CancellationError, is NIOSSLError, is BoringSSLError, is any NIOHTTP2Error: true
@@ -66,7 +66,6 @@ extension RequestError {
     }
 }
 
-/// The JSON form of an error.
 extension RequestError: ResponseObject {
     package static let members: [ResponseMember<Self>] = [
         .required("code", \.code, "The name for programs: stable, in snake case."),
@@ -75,7 +74,6 @@ extension RequestError: ResponseObject {
     ]
 }
 
-/// The errors that are common to both HTTP APIs.
 extension RequestError {
     /// Returns the error for a body that is longer than `maximum` bytes.
     package static func bodyTooLarge(maximum: Int) -> RequestError {

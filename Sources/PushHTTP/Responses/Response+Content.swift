@@ -18,7 +18,7 @@ extension Response {
 
     /// Returns a response with a list, or with one page of a list: `{"NAME":[…],"next":"…"}`.
     /// - Parameters:
-    ///   - next: The cursor of the next page; `nil` on the last page, and for a list without pages.
+    ///   - next: The cursor of the next page, or `nil` on the last page and for a list without pages.
     ///   - further: Additional members of the object.
     package static func page<Entry: JSONRepresentable>(
         _ name: String,
@@ -35,7 +35,7 @@ extension Response {
     }
 
     /// Returns a response that reports an error, with the status for the error's kind.
-    /// - Parameter status: The status to use instead, for an error at the HTTP level.
+    /// - Parameter status: The status of an error at the HTTP level, or `nil` for the status of the error's kind.
     package static func error(
         _ error: RequestError,
         status: HTTPResponse.Status? = nil,
@@ -47,8 +47,8 @@ extension Response {
         return .content(ByteBuffer(bytes: error.body), "application/json", status ?? error.kind.status, headers)
     }
 
-    /// Returns a response with a body of the given media type. A long body is written in pieces, see
-    /// ``ResponseBody/pieces(of:)``.
+    /// Returns a response with a body of the given media type. A long body is written in pieces
+    /// (``ResponseBody/pieces(of:)``).
     package static func content(
         _ body: ByteBuffer,
         _ contentType: String,
@@ -65,7 +65,7 @@ extension Response {
 
 extension Response {
     /// The length in bytes of a body that is longer than `Budget.uncountedBodyLength`, so that it is charged to a
-    /// budget; `nil` for a shorter body, and for a stream of unknown length.
+    /// budget, or `nil` for a shorter body or a stream of unknown length.
     package var longBody: Int? { self.body.contentLength.flatMap { $0 > Budget.uncountedBodyLength ? $0 : nil } }
 
     /// Returns the response with a permit attached. Its body retains the permit until the connection has taken all
@@ -111,17 +111,18 @@ package final class ResponseValue: Sendable {
         let json: JSONValue
     }
 
-    /// The response value for the current request; `nil` for a request that arrives on a connection.
+    /// The response value for the current request, or `nil` for a request that arrives on a connection.
     @TaskLocal package static var current: ResponseValue?
 
     private let content = Mutex<Content?>(nil)
 
     package init() {}
 
-    /// The JSON form of the response; `null` for a response without a body, and for an error.
+    /// The JSON form of the response, or `null` for a response without a body or an error.
     package var json: JSONValue { self.content.withLock { $0?.json } ?? .null }
 
-    /// Returns the value given to `Response.json`, a ``ResponsePage`` or an error; `nil` if it has another type.
+    /// Returns the response's value, or `nil` if it has another type. It is the value given to `Response.json`, a
+    /// ``ResponsePage`` or an error.
     package func value<Value>(as type: Value.Type) -> Value? {
         let value = self.content.withLock { $0?.value }
         return value as? Value
@@ -135,6 +136,6 @@ package final class ResponseValue: Sendable {
 /// The value of a response with a list, or with one page of a list.
 package struct ResponsePage<Entry: Sendable>: Sendable {
     package let entries: [Entry]
-    /// The cursor of the next page; `nil` on the last page, and for a list without pages.
+    /// The cursor of the next page, or `nil` on the last page and for a list without pages.
     package let next: String?
 }

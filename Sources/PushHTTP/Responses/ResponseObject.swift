@@ -19,7 +19,7 @@ package import PushTypes
 /// }
 /// ```
 package protocol ResponseObject: JSONRepresentable {
-    /// The name of the schema in the OpenAPI document; `nil` if the schema is written inline where it is used.
+    /// The name of the schema in the OpenAPI document, or `nil` if the schema is written inline where it is used.
     static var schemaName: String? { get }
     static var members: [ResponseMember<Self>] { get }
 }
@@ -55,9 +55,9 @@ package final class ResponseMember<Object>: Sendable {
     let name: String
     let schema: Schema
     let isRequired: Bool
-    /// The name of the additional member for the time in RFC 3339 format; `nil` if the value is not a time.
+    /// The name of the additional member with the time in RFC 3339 format, or `nil` if the value is not a time.
     let nameInText: String?
-    /// Returns the JSON value of the member; `nil` if the member is absent.
+    /// The closure that returns the JSON value of the member, or `nil` if the member is absent.
     let value: @Sendable (Object) -> JSONValue?
 
     /// Creates a member that is always present.
@@ -65,7 +65,7 @@ package final class ResponseMember<Object>: Sendable {
     /// The value is a function, for which a key path literal may be passed. The compiler converts the literal to a
     /// direct access, whereas a stored key path would copy the whole object for each member.
     /// - Parameters:
-    ///   - schema: The schema; by default that of the value's type.
+    ///   - schema: The schema, or `nil` for that of the value's type.
     ///   - description: The description in the OpenAPI document, which is a single sentence.
     package static func required<Value: JSONRepresentable>(
         _ name: String,
@@ -109,7 +109,7 @@ package final class ResponseMember<Object>: Sendable {
 
     private static func nameInText(_ name: String) -> String? { name.hasSuffix("Ms") ? String(name.dropLast(2)) : nil }
 
-    /// The additional member with the time in RFC 3339 format; `nil` if the value is not a time.
+    /// The additional member with the time in RFC 3339 format, or `nil` if the value is not a time.
     fileprivate var inText: ResponseMember? {
         self.nameInText.map { name in
             ResponseMember(name, .dateTime, nil, isRequired: self.isRequired) { [value = self.value] in
@@ -140,7 +140,7 @@ package final class ResponseMember<Object>: Sendable {
 }
 
 extension JSONValue {
-    /// The RFC 3339 text, in UTC, of a number of milliseconds since 1970; `nil` for any other value.
+    /// The RFC 3339 text, in UTC, of a number of milliseconds since 1970, or `nil` for any other value.
     fileprivate var timeText: JSONValue? {
         guard case .integer(let milliseconds) = self else { return nil }
         // With a binary fraction of a second, the text could be truncated to the previous millisecond.

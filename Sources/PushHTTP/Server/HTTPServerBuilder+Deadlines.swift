@@ -5,12 +5,12 @@ import Logging
 package import NIOCore
 
 extension HTTPServerBuilder {
-    /// Returns a server that limits the time of requests and responses, and its unauthenticated connections.
+    /// Returns a server that limits the time of requests and responses, and the number of unauthenticated connections.
     /// - Parameters:
     ///   - deadline: The maximum time for a request, and for each piece of a response.
-    ///   - idle: The idle timeout.
-    ///   - tls: The certificate of a server with TLS, for HTTP/2 and HTTP/1.1; `nil` for HTTP/1.1 without TLS.
-    ///   - held: The limiter that charges all connections to accounts; `nil` for none.
+    ///   - idle: The time without requests after which a connection is closed.
+    ///   - tls: The certificate of a server with TLS, for HTTP/2 and HTTP/1.1, or `nil` for HTTP/1.1 without TLS.
+    ///   - held: The limiter that charges all connections to accounts, or `nil` if there is none.
     ///   - listener: The name of the listener in the log.
     ///   - isAuthenticated: Returns `true` if an HTTP/1.1 request and its response show that the client is
     ///     authenticated.
@@ -69,12 +69,12 @@ extension HTTPServerBuilder {
 /// The connections of an HTTP/1.1 listener without TLS.
 struct PlainServerChannel: ServerChildChannel {
     let http1: HTTP1Channel
-    /// The limiter that charges connections to accounts; `nil` for none.
+    /// The limiter that charges connections to accounts, or `nil` if there is none.
     var held: ConnectionLimiter?
 
     /// Sets up a connection.
     ///
-    /// The value is retained until the connection is closed. A listener that stops drops the connections that it has
+    /// The value is retained until the connection is closed. A listener that stops discards the connections that it has
     /// just accepted, and `NIOAsyncChannel` traps if it is deallocated before its connection is closed.
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<HTTP1Channel.Value> {
         do {

@@ -5,13 +5,12 @@ import NIOCore
 import NIOSSL
 import NIOTLS
 
-/// The connections of a listener with TLS. They use HTTP/2 or HTTP/1.1, whichever the client prefers (ALPN).
+/// The connections of a listener with TLS. They use HTTP/2 or HTTP/1.1, as negotiated with the client (ALPN).
 ///
 /// A connection counts as unauthenticated from its first byte, including the handshake. The limits of HTTP/2 are those
 /// of swift-nio-http2: 100 streams, a header list of 16 KiB, 5 consecutive CONTINUATION frames, and in 30 s 200 stream
 /// resets and 200 frames such as PING. A connection that exceeds one of these rates is closed.
 struct TLSServerChannel: ServerChildChannel {
-    /// A connection whose protocol is not known yet.
     struct Value: ServerChildChannelValue {
         let channel: any Channel
         fileprivate let negotiated: EventLoopFuture<Negotiated>
@@ -28,7 +27,7 @@ struct TLSServerChannel: ServerChildChannel {
     let http1: HTTP1Channel
     let http2: HTTP2Channel
     let unauthenticated: UnauthenticatedConnectionBudget
-    /// The limiter that charges connections to accounts; `nil` for none.
+    /// The limiter that charges connections to accounts, or `nil` if there is none.
     let held: ConnectionLimiter?
     let listener: String
 

@@ -7,7 +7,7 @@ extension ChannelPipeline.SynchronousOperations {
     /// - Parameters:
     ///   - checksCertificates: Whether the handshake fails for an untrusted client certificate. If not, the handshake
     ///     only proves that the client has the key, and the certificate is checked later.
-    ///   - deadline: The maximum time for the handshake; `nil` if another handler limits it.
+    ///   - deadline: The maximum time for the handshake, or `nil` if another handler limits it.
     package func addTLS(_ context: NIOSSLContext, checksCertificates: Bool, deadline: TimeAmount?) throws {
         if checksCertificates {
             try self.addHandler(NIOSSLServerHandler(context: context))

@@ -2,7 +2,7 @@ package import Logging
 package import NIOCore
 package import NIOSSL
 
-/// The TLS settings of the two listeners for legacy clients: binary protocol, feedback (reference 7.10 rows 8 and 9).
+/// The TLS settings of the listeners for the binary protocol and legacy feedback (reference 7.10 rows 8 and 9).
 package enum LegacyTLS {
     /// Returns the configuration for a legacy listener. It requires a client certificate, but not ALPN or SNI.
     ///
@@ -10,8 +10,8 @@ package enum LegacyTLS {
     /// 1.3 handshake. A client that polls its socket would take the tickets for an error packet.
     /// - Parameters:
     ///   - server: The configuration with the server's certificate.
-    ///   - providerAuthority: The certificate authorities that issue provider certificates; empty for none.
-    ///   - allowsOldTLS: Whether TLS 1.0 and 1.1 are allowed, for clients that support nothing newer. Default false.
+    ///   - providerAuthority: The certificate authorities that issue provider certificates. The list may be empty.
+    ///   - allowsOldTLS: Whether TLS 1.0 and 1.1 are allowed, for clients that support nothing newer. Default `false`.
     package static func configuration(
         server: TLSConfiguration,
         providerAuthority: [NIOSSLCertificate],
@@ -27,7 +27,8 @@ package enum LegacyTLS {
         return tls
     }
 
-    /// Returns the client's certificate in DER; `nil` if it has none. Call it on the channel's event loop.
+    /// Returns the client's certificate in DER, or `nil` for none. This method must be called on the channel's event
+    /// loop.
     package static func peerCertificate(_ channel: any Channel) -> [UInt8]? {
         let tls = try? channel.pipeline.syncOperations.handler(type: NIOSSLServerHandler.self)
         return try? tls?.peerCertificate?.toDERBytes()

@@ -12,7 +12,6 @@ import Synchronization
 package final class TLSCertificate: Service {
     private struct State {
         var context: NIOSSLContext
-        /// The state of the files when they were last loaded successfully.
         var loaded: [FileState?]
         var lastError: TLSFilesError?
     }
@@ -33,7 +32,6 @@ package final class TLSCertificate: Service {
         self.warnIfExpired(expiry)
     }
 
-    /// The TLS context for new connections.
     var context: NIOSSLContext { self.state.withLock { $0.context } }
 
     /// Checks for renewed files at each interval, until graceful shutdown or cancellation.

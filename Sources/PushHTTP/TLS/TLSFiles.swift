@@ -79,7 +79,6 @@ package struct TLSFiles: Hashable, Sendable {
     }
 }
 
-/// The error for a certificate or a private key that a server cannot use.
 package struct TLSFilesError: Error, Hashable, Sendable, CustomStringConvertible {
     package let path: String
     package let why: String

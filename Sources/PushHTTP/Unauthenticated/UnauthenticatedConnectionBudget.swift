@@ -32,13 +32,12 @@ package final class UnauthenticatedConnectionBudget: Sendable {
 
     package var limits: UnauthenticatedConnectionStateMachine.Limits { self.state.withLock { $0.machine.limits } }
 
-    /// The current number of unauthenticated connections.
     package var count: Int { self.state.withLock { $0.machine.count } }
 
     /// The memory that all unauthenticated connections currently take, in bytes.
     package var bytes: Int { self.state.withLock { $0.machine.bytes } }
 
-    /// Tracks a new connection, before other handlers are added. Call it on the event loop of the connection.
+    /// Tracks a new connection, before other handlers are added. This method must be called on its event loop.
     /// - Returns: `false` if the connection is rejected and is being closed.
     package func admit(_ channel: any Channel, listener: String) throws -> Bool {
         let handler = UnauthenticatedConnectionHandler(self, listener: listener)
@@ -64,7 +63,8 @@ package final class UnauthenticatedConnectionBudget: Sendable {
         return true
     }
 
-    /// Stops tracking a connection that has shown a valid credential, or whose request was accepted. Thread-safe.
+    /// Stops tracking a connection that has shown a valid credential, or whose request was accepted. This method may be
+    /// called on any thread.
     package static func markAuthenticated(_ channel: any Channel) {
         channel.pipeline.fireUserInboundEventTriggered(ConnectionAuthenticated())
     }
@@ -110,7 +110,7 @@ package final class UnauthenticatedConnectionBudget: Sendable {
         )
     }
 
-    /// Schedules a timer for the next deadline. One timer suffices, because deadlines follow age.
+    /// Schedules a timer for the next deadline. One timer suffices, because the deadlines are in the order of age.
     private func schedule(on eventLoop: any EventLoop) {
         let (next, now) = (self.state.withLock { $0.machine.nextDeadline() }, self.clock())
         guard let next else { return self.state.withLock { $0.hasTimer = false } }

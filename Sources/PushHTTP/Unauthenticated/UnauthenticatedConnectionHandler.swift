@@ -21,15 +21,14 @@ package struct UnauthenticatedEnd: Sendable {
 package final class UnauthenticatedConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
     package typealias InboundIn = ByteBuffer
 
-    /// The number of received bytes that do not count as retained: enough for a handshake and a first packet, so that
-    /// many honest clients that reconnect simultaneously do not use up the budget.
+    /// The number of received bytes that do not count as retained. It suffices for a handshake and a first packet, so
+    /// that many honest clients that reconnect simultaneously do not use up the budget.
     package static let allowance = 8192
 
     /// The minimum length in bytes of a first message, which is the start of a TLS handshake or of a request.
     private static let minimumFirstMessage = 64
 
     let listener: String
-    /// The id of the connection in the state machine, which is assigned at admission.
     var id: UnauthenticatedConnectionStateMachine.ID = 0
     private let owner: UnauthenticatedConnectionBudget
     /// The number of bytes received since the start, or since the last reset.
@@ -42,7 +41,7 @@ package final class UnauthenticatedConnectionHandler: ChannelInboundHandler, Rem
 
     init(_ owner: UnauthenticatedConnectionBudget, listener: String) { (self.owner, self.listener) = (owner, listener) }
 
-    /// Indicates whether the connection is open and not authenticated yet.
+    /// A Boolean value that indicates whether the connection is open and not authenticated yet.
     package var isUnauthenticated: Bool { !self.hasEnded }
 
     /// Reports the number of bytes that the connection currently retains. It replaces the count of received bytes.
@@ -88,7 +87,6 @@ package final class UnauthenticatedConnectionHandler: ChannelInboundHandler, Rem
         context.pipeline.syncOperations.removeHandler(context: context, promise: nil)
     }
 
-    /// Closes the connection below TLS, without waiting for its peer.
     func end(_ cause: UnauthenticatedConnectionStateMachine.Cause) {
         guard let context, !self.hasEnded else { return }
         self.hasEnded = true

@@ -7,18 +7,17 @@ package import NIOCore
 package struct UnauthenticatedConnectionStateMachine: Sendable {
     package typealias ID = UInt64
 
-    /// The limits on all unauthenticated connections together.
     package struct Limits: Hashable, Sendable {
         /// The maximum number of bytes that all connections together retain. Beyond it, the connection that retains the
         /// most is closed. Default 8 MiB.
         package var bytes = 8 << 20
-        /// The maximum number of connections. For a further one, an old one is closed, or else the new one. Default
-        /// 4,096.
+        /// The maximum number of connections. To admit another, an old one is closed. If none is old enough, the new
+        /// one is rejected. Default 4,096.
         package var connections = 4096
         /// The maximum time from accepting a connection to its authentication. Default 60 s.
         package var deadline: TimeAmount = .seconds(60)
-        /// The age below which a connection is not closed in favour of a new one. Default 2 s: honest clients are
-        /// faster.
+        /// The age below which a connection is not closed in favour of a new one. Default 2 s, within which honest
+        /// clients authenticate.
         package var minimumAge: TimeAmount = .seconds(2)
         /// The age below which a connection that has sent no message is not closed in favour of a new one. Default 0.5
         /// s, because an honest client sends a message immediately.
@@ -27,7 +26,7 @@ package struct UnauthenticatedConnectionStateMachine: Sendable {
         package init() {}
     }
 
-    /// The reason for which a connection is closed.
+    /// The reason why an unauthenticated connection is closed.
     package enum Cause: String, Hashable, Sendable {
         case deadline = "no valid credential in time"
         case bytes = "unauthenticated connections hold too much memory, and this one the most"
@@ -56,7 +55,8 @@ package struct UnauthenticatedConnectionStateMachine: Sendable {
     package var count: Int { self.entries.count }
 
     /// Admits an accepted connection.
-    /// - Returns: The id of the connection, or `nil` if it is rejected; and the connection to close in favour of it.
+    /// - Returns: The id of the connection, or `nil` if it is rejected, and the connection to close in favour of it, or
+    ///   `nil` if none has to be closed.
     package mutating func open(now: NIODeadline) -> (id: ID?, closes: ID?) {
         var closes: ID?
         if self.entries.count >= max(1, self.limits.connections) {
@@ -71,11 +71,10 @@ package struct UnauthenticatedConnectionStateMachine: Sendable {
         return (self.lastID, closes)
     }
 
-    /// Records that a connection has sent its first message.
     package mutating func firstMessageReceived(_ id: ID) { self.entries[id]?.isSilent = false }
 
     /// Returns the connection to close in favour of a new one: the oldest one without a first message, or else the
-    /// oldest one, if it has the minimum age.
+    /// oldest one. Returns `nil` if neither has its minimum age.
     private mutating func victim(now: NIODeadline) -> ID? {
         while let id = self.silent.first, self.entries[id]?.isSilent != true { self.silent.removeFirst() }
         if let id = self.silent.first, let entry = self.entries[id], now >= entry.opened + self.limits.minimumSilentAge
@@ -86,8 +85,8 @@ package struct UnauthenticatedConnectionStateMachine: Sendable {
     }
 
     /// Sets the number of bytes that a connection retains.
-    /// - Returns: The connection to close, which retains the most bytes, or the newest among several; `nil` if none has
-    ///   to be closed.
+    /// - Returns: The connection to close, which is the newest of those that retain the most bytes, or `nil` if none
+    ///   has to be closed.
     package mutating func hold(_ id: ID, bytes: Int) -> ID? {
         guard let before = self.entries[id]?.bytes else { return nil }
         self.entries[id]?.bytes = max(0, bytes)
@@ -98,7 +97,6 @@ package struct UnauthenticatedConnectionStateMachine: Sendable {
         return largest?.key
     }
 
-    /// Removes a connection that is authenticated or closed.
     package mutating func close(_ id: ID) {
         guard let entry = self.entries.removeValue(forKey: id) else { return }
         self.bytes -= entry.bytes
@@ -107,7 +105,7 @@ package struct UnauthenticatedConnectionStateMachine: Sendable {
         if self.silent.count > most { self.silent.removeAll { self.entries[$0]?.isSilent != true } }
     }
 
-    /// Returns the next time at which ``tick(now:)`` closes a connection; `nil` if there are no connections.
+    /// Returns the next time at which ``tick(now:)`` closes a connection, or `nil` if there are no connections.
     package mutating func nextDeadline() -> NIODeadline? { self.oldest.map { $0.entry.opened + self.limits.deadline } }
 
     /// Removes and returns the connections that were not authenticated before their deadline.

@@ -17,7 +17,7 @@ package final class UnauthenticatedRequestHandler: ChannelDuplexHandler, Removab
     private let listener: String
     private let isAuthenticated: @Sendable (HTTPRequest, HTTPResponse) -> Bool
     private var request: HTTPRequest?
-    /// The handler that tracks the connection; `nil` once the connection is authenticated.
+    /// The handler that tracks the connection, or `nil` once the connection is authenticated.
     private var unauthenticated: UnauthenticatedConnectionHandler?
 
     /// Creates the handler of one connection.

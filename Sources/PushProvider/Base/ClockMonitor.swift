@@ -6,11 +6,11 @@ import PushTypes
 import ServiceLifecycle
 import Synchronization
 
-/// Watches the wall clock and the steady clock. It stores marks, from which the steady clock continues after a restart,
-/// and wakes every service that sleeps until a certain time when the wall clock was set.
+/// Watches the wall and the steady clock (see ``ClockStateMachine``). It stores marks, from which the steady clock
+/// continues after a restart. It wakes all sleeping services after the wall clock was set.
 package final class ClockMonitor: Service {
     private static let interval: Duration = .seconds(10)
-    /// The number of observations, one every 10 seconds, for each clock mark that is stored: one mark a minute.
+    /// The number of observations, one every 10 seconds, after which a clock mark is stored: once a minute.
     private static let observationsPerMark = 6
 
     private let store: any AppStore & ClockStore & DispatchStore & ScheduleStore
@@ -19,7 +19,7 @@ package final class ClockMonitor: Service {
     private let wakes: [WakeSignal]
     private let logger: Logger
 
-    /// Creates a monitor that sends `wakes`, the signals of all sleeping services, after a step of the wall clock.
+    /// Creates a monitor. After a step of the wall clock it sends `wakes`, the signals of all sleeping services.
     package init(
         store: any AppStore & ClockStore & DispatchStore & ScheduleStore,
         stateMachine: ClockStateMachine,
@@ -54,11 +54,10 @@ package final class ClockMonitor: Service {
         }
     }
 
-    /// Observes the clocks once. At the start and after a step of the wall clock, it also corrects stored times and
-    /// wakes all services.
+    /// Observes the clocks once. At the start and after a step of the wall clock, it also corrects stored times.
     /// - Parameters:
     ///   - isStart: `true` at the start of the process, when stored times may come from a clock that was wrong.
-    ///   - marks: `true` to store a mark; `false` stores one only at the start or after a step.
+    ///   - marks: `true` to store a mark, and `false` to store one only at the start or after a step.
     package func step(isStart: Bool = false, marks: Bool = true) async {
         let clocks = self.time.reading
         let observation = self.stateMachine.withLock { $0.observe(clocks) }
@@ -77,8 +76,8 @@ package final class ClockMonitor: Service {
         for wake in self.wakes { wake.signal() }
     }
 
-    /// Moves schedule runs that were planned while the clock was ahead to their correct times, and continues schedules
-    /// that ended only because of that clock. Past runs keep their time, and no run takes place twice.
+    /// Moves schedule runs that were planned while the wall clock was ahead to their correct times, and resumes
+    /// schedules that ended only because it was ahead. Past runs keep their time, and no run takes place twice.
     private func settleSchedules(_ clocks: ClockReading) async throws {
         for app in try await self.store.apps() {
             var cursor: ScheduleCursor?

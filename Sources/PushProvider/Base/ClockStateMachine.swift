@@ -12,14 +12,14 @@ package struct ClockStateMachine: Hashable, Sendable {
     package static let plausible: Duration = .seconds(25 * 3600)
     /// The running time for which a wall clock ahead by more than ``plausible`` must stay consistent to be believed.
     package static let proof: Duration = .seconds(24 * 3600)
-    /// The threshold for a step: if the difference between the clocks changes by more, the wall clock was set.
+    /// The maximum change of the difference between the two clocks that does not count as a step of the wall clock.
     package static let leastStep: Duration = .seconds(2)
 
     /// The time at which the steady clock starts in this process.
     package let start: Timestamp
-    /// The time by which a wall clock that is not believed is ahead of the steady clock; `nil` if it is believed.
+    /// The time by which a wall clock that is not believed is ahead of the steady clock, or `nil` if it is believed.
     package let disbelieved: Duration?
-    /// The last observed time of a wall clock that is too far ahead to be believed; `nil` for a plausible one.
+    /// The last observed time of a wall clock that is too far ahead to be believed, or `nil` for a plausible one.
     private var claim: Timestamp?
     /// The time for which the wall clock has been consistent with ``claim``.
     private var agreed: Duration
@@ -27,7 +27,8 @@ package struct ClockStateMachine: Hashable, Sendable {
 
     /// Decides at the start of the process whether to believe the wall clock.
     /// - Parameters:
-    ///   - mark: The last stored mark; `nil` if there is none, in which case the wall clock is believed.
+    ///   - mark: The last stored mark, or `nil` if there is none, in which case the wall clock is believed.
+    ///   - wall: The time of the wall clock.
     ///   - isConfirmed: `true` if an operator has confirmed the wall clock, which is then believed in any case.
     package init(mark: ClockMark?, wall: Timestamp, isConfirmed: Bool = false) {
         self.agreed = .zero
@@ -51,16 +52,16 @@ package struct ClockStateMachine: Hashable, Sendable {
         self.last = ClockReading(wall: wall, steady: self.start)
     }
 
-    /// The result of comparing the clocks with the last observation.
+    /// The result of comparing the clocks with their last observation.
     package struct Observation: Hashable, Sendable {
-        /// The time by which the wall clock was set since the last observation, negative if back; `nil` if it was not
-        /// set.
+        /// The time by which the wall clock was set forward (negative: back) since the last observation, or `nil` for
+        /// none.
         package var step: Duration?
         /// The mark to store, from which the steady clock continues after a restart.
         package var mark: ClockMark
     }
 
-    /// Compares the clocks with the last observation, and returns the wall clock's step, if any, and the mark to store.
+    /// Compares the clocks with their last observation. Returns the wall clock's step, if any, and the mark to store.
     package mutating func observe(_ clocks: ClockReading) -> Observation {
         let elapsed = clocks.steady.since(self.last.steady)
         let step = clocks.wall.since(self.last.wall) - elapsed
@@ -81,7 +82,6 @@ package struct ClockStateMachine: Hashable, Sendable {
 /// The clocks of a provider: the wall clock, and a steady clock that survives restarts (see ``ClockStateMachine``).
 package struct ProviderTime: TimeSource {
     private let base: any TimeSource
-    /// The time that is added to the steady clock of ``base``.
     private let shift: Duration
 
     package init(_ base: any TimeSource, startingAt start: Timestamp) {

@@ -42,8 +42,7 @@ package struct DeliveryID: Sendable {
         }
     }
 
-    /// Returns the notification (by its prefix) and the recipient that an `apns-id` encodes; `nil` if the text is no
-    /// such id.
+    /// Returns the prefix of the notification's id and the recipient in an `apns-id`, or `nil` for any other text.
     package static func parse(_ text: String) -> (notification: DeliveryPrefix, recipient: Int64)? {
         guard let id = UUID(uuidString: text), id.uuid.6 >> 4 == 8, id.uuid.8 >> 6 == 2 else { return nil }
         let bytes = id.uuid

@@ -11,12 +11,12 @@ package final class RateLimitedLog: Sendable {
     private let lines: Budget
     private let omitted = Mutex<[BudgetCaller: Int]>([:])
 
-    /// Creates a log that writes to `logger`, within the budget `lines` of each app and message.
+    /// Creates a log that writes to `logger`. The budget `lines` limits the lines with the same message for each app.
     package init(_ logger: Logger, _ lines: Budget) { (self.logger, self.lines) = (logger, lines) }
 
     /// Decides whether a line with this message is written, and counts it.
-    /// - Parameter app: The app that causes the line; `nil` if none is known.
-    /// - Returns: The number of lines that were omitted before this one; `nil` if this line is to be omitted.
+    /// - Parameter app: The app that causes the line, or `nil` if none is known.
+    /// - Returns: The number of lines that were omitted before this one, or `nil` if this line is to be omitted.
     package func admit(_ message: String, app: Topic? = nil) -> Int? {
         let caller = BudgetCaller(app: app, .name(message))
         do {

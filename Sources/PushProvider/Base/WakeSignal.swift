@@ -1,7 +1,7 @@
 package import ProviderModel
 import ServiceLifecycle
 
-/// Wakes a sleeping service when there is new work, a slot is free, or the clock was set.
+/// A signal that wakes a sleeping service when there is new work, a slot is free, or the clock was set.
 package final class WakeSignal: Sendable {
     private let signals: AsyncStream<Void>
     private let continuation: AsyncStream<Void>.Continuation
@@ -21,7 +21,7 @@ package final class WakeSignal: Sendable {
     }
 
     /// Waits for a signal, at most for `limit`. One task at a time may wait.
-    /// - Returns: `true` after a signal or when `limit` has passed; `false` after ``end()``.
+    /// - Returns: `true` after a signal or when `limit` has passed, and `false` after ``end()``.
     package func wait(atMost limit: Duration) async -> Bool {
         let timer = Task { [continuation] in
             try await Task.sleep(for: limit)

@@ -2,8 +2,7 @@ import Synchronization
 
 /// Writes items in batches.
 ///
-/// An item is written immediately if no other write is in progress. Items that arrive during a write share the next
-/// transaction.
+/// An item is written immediately if no other write is in progress. Items that arrive meanwhile share the next write.
 final class WriteBatcher<Item: Sendable, Outcome: Sendable>: Sendable {
     private struct Waiting {
         let item: Item
@@ -21,7 +20,6 @@ final class WriteBatcher<Item: Sendable, Outcome: Sendable>: Sendable {
     /// Creates a batcher. `write` writes the items of a batch, and returns their outcomes in the same order.
     init(write: @escaping @Sendable ([Item]) async -> [Outcome]) { self.write = write }
 
-    /// The number of items that wait for the write in progress to end.
     var waitingCount: Int { self.state.withLock { $0.waiting.count } }
 
     /// Writes an item in a batch, and returns its outcome after the write.
@@ -44,7 +42,7 @@ final class WriteBatcher<Item: Sendable, Outcome: Sendable>: Sendable {
         }
     }
 
-    /// Removes and returns all waiting items; `nil` if there are none, which ends the write loop.
+    /// Removes and returns all waiting items, or returns `nil` if there are none, which ends the write loop.
     private func next() -> [Waiting]? {
         self.state.withLock { state in
             state.isWriting = !state.waiting.isEmpty

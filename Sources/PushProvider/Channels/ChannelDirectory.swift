@@ -10,20 +10,20 @@ package struct ChannelDirectory: Sendable {
     package struct Entry: Hashable, Sendable {
         /// The sides on which a channel exists: the provider, the push service, or both.
         package enum State: String, Hashable, Sendable, CaseIterable {
-            /// Both the provider and the push service have the channel.
+            /// The state of a channel that both the provider and the push service have.
             case active
-            /// Only the provider has the channel: broadcasts to it are rejected.
+            /// The state of a channel that only the provider has: broadcasts to it are rejected.
             case missing
-            /// Only the push service has the channel: it was created by another program.
+            /// The state of a channel that only the push service has: it was created by another program.
             case foreign
-            /// The provider has the channel; the push service was not queried, or did not respond.
+            /// The state of a channel of the provider if the push service was not queried, or did not respond.
             case unchecked
         }
 
         package var id: ChannelID
         package var environment: PushEnvironment
         package var state: State
-        /// The stored channel; `nil` for a channel that another program has created.
+        /// The stored channel, or `nil` for a channel that another program has created.
         package var record: ChannelRecord?
     }
 
@@ -49,7 +49,7 @@ package struct ChannelDirectory: Sendable {
     }
 
     /// Creates a channel at the push service, which stores messages for it as `storage` says, and adds it to the store.
-    /// `name` is the provider's own name for it; `nil` for none.
+    /// `name` is the provider's own name for the channel, or `nil` for none.
     /// - Throws: ``RequestError`` if the credential is unusable, the push service refuses or the outcome is unknown;
     ///   ``RetryLaterError`` if the push service is busy or cannot be reached.
     package func create(
@@ -79,9 +79,8 @@ package struct ChannelDirectory: Sendable {
     }
 
     /// Returns a channel. If the provider does not know it, the channel is read from the push service and stored.
-    /// - Parameter environment: The environment; `nil` finds stored channels only.
-    /// - Throws: The errors of ``create(_:_:storage:name:)``; `no_such_channel` for one that was deleted or is not
-    ///   found.
+    /// - Parameter environment: The environment of the channel, or `nil` to look for it among stored channels only.
+    /// - Throws: The errors of ``create(_:_:storage:name:)``; `no_such_channel` if it was deleted or is not found.
     package func channel(
         _ id: ChannelID,
         of app: AppRecord,
@@ -106,9 +105,9 @@ package struct ChannelDirectory: Sendable {
     }
 
     /// Deletes a channel at the push service and in the store, also if the push service no longer has it.
-    /// - Parameter environment: The environment; `nil` for the environment of the stored channel.
-    /// - Throws: The errors of ``create(_:_:storage:name:)``; `no_such_channel` if it is not stored and `environment`
-    ///   is `nil`.
+    /// - Parameter environment: The environment of the channel, or `nil` for that of the stored channel.
+    /// - Throws: The errors of ``create(_:_:storage:name:)``; `no_such_channel` if it is not stored and no
+    ///   `environment` is given.
     package func delete(_ id: ChannelID, of app: AppRecord, _ environment: PushEnvironment?) async throws {
         let known = try await self.store.channel(id, app: app.id, environment: environment)
         guard let environment = environment ?? known?.environment else { throw ChannelFailure.unknown }
@@ -126,8 +125,8 @@ package struct ChannelDirectory: Sendable {
 
     /// Returns an app's channels: first the stored ones in their order, then those that other programs have created.
     /// - Parameters:
-    ///   - environment: The environment to list; `nil` for all environments with a credential or a channel.
-    ///   - isChecked: `true` to query the push service; `false` lists the stored channels alone, all `unchecked`.
+    ///   - environment: The environment to list, or `nil` for all environments with a credential or a channel.
+    ///   - isChecked: `true` to query the push service, and `false` to list the stored channels alone, all `unchecked`.
     package func channels(of app: AppRecord, _ environment: PushEnvironment?, isChecked: Bool) async throws -> Listing {
         let known = try await self.store.channels(app: app.id, environment: environment)
         let credentials = try await self.store.environments(app: app.id)
@@ -159,8 +158,8 @@ package struct ChannelDirectory: Sendable {
         }
     }
 
-    /// Returns the channels with their states. `ids` are those of the push service; `nil`, if unknown, leaves all
-    /// `unchecked`.
+    /// Returns the channels with their states. `ids` are the channels of the push service, or `nil` if they are
+    /// unknown, which leaves all channels `unchecked`.
     private static func entries(
         _ records: [ChannelRecord],
         _ ids: [ChannelID]?,

@@ -4,8 +4,7 @@ import PushTypes
 
 /// Translates the push service's errors about channels into errors of the API.
 enum ChannelFailure {
-    /// The `Retry-After` of the API's error if the push service was busy without naming a delay, or could not be
-    /// reached.
+    /// The `Retry-After` of the API's error if the push service was busy and named no delay, or was not reached.
     private static let delay: Duration = .seconds(30)
 
     /// The error for a channel that is not stored, if the request names no environment in which to look for it.
@@ -28,15 +27,15 @@ enum ChannelFailure {
         self.conflict("no_usable_credential", "the push service cannot be asked: \(cause)", at: "environment")
     }
 
-    /// Returns `true` if the error means that the push service has no such channel. The service responds with `BadPath`
+    /// Returns whether the error means that the push service has no such channel. The service responds with `BadPath`
     /// to the deletion of a channel that it does not have (reference 4.3).
     static func meansNoChannel(_ error: ChannelServiceError) -> Bool {
         guard case .rejected(let rejection) = error else { return false }
         return rejection.reason == .channelNotRegistered || rejection.status == 404
     }
 
-    /// Returns the API's error for an error of the push service: a `RetryLaterError` if a later attempt may succeed,
-    /// else a `RequestError`.
+    /// Returns the API's error for an error of the push service: a `RetryLaterError` if a retry may succeed, or a
+    /// `RequestError`.
     static func error(for error: ChannelServiceError) -> any Error {
         switch error {
         case .rejected(let rejection): self.error(for: rejection)

@@ -3,8 +3,8 @@ import PushSender
 import PushTypes
 
 extension ConfigurationFault {
-    /// Creates the fault that an outcome proves; `nil` if the push was accepted, its response was lost, or its
-    /// rejection or failure concerns this push only.
+    /// Creates the fault that an outcome proves. The result is `nil` if the push was accepted, its response was lost,
+    /// or its rejection or failure concerns this push only.
     /// - Parameter endpoint: The push service to which the push was sent.
     init?(_ outcome: Outcome, at endpoint: PushServiceEndpoint) {
         switch outcome {
@@ -17,7 +17,8 @@ extension ConfigurationFault {
         }
     }
 
-    /// Creates the fault that a failure to send proves; `nil` if neither the connection nor the credential caused it.
+    /// Creates the fault that a failure to send proves. The result is `nil` if neither connection nor credential is the
+    /// cause.
     init?(_ failure: Outcome.Failure, at endpoint: PushServiceEndpoint) {
         if let reason = failure.reason, let cause = Rejection(status: reason.status, reasonText: reason.text).faultCause
         {
@@ -31,7 +32,7 @@ extension ConfigurationFault {
 }
 
 extension Rejection {
-    /// The cause of a rejection that would affect every push; `nil` for a rejection of one push or its token.
+    /// The cause of a rejection that would affect every push, or `nil` for a rejection of one push or its token.
     fileprivate var faultCause: ConfigurationFault.Cause? {
         switch self.reason {
         case .expiredProviderToken: .clock

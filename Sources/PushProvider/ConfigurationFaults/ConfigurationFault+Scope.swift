@@ -10,18 +10,18 @@ extension ConfigurationFault {
         case environment
     }
 
-    /// Decides which pushes the fault stops.
+    /// Returns the extent of the fault: the pushes that it stops.
     ///
     /// A rejected topic other than the app's bundle id is a fault of the notification, so that the app's other
     /// notifications are not affected. Any other fault is a fault of the environment.
     /// - Parameters:
     ///   - topic: The topic of the notification.
-    ///   - bundleID: The bundle id of the app; `nil` if it is not known.
+    ///   - bundleID: The bundle id of the app, or `nil` if it is not known.
     func scope(topic: Topic, bundleID: Topic?) -> Scope {
         self.cause == .topicDisallowed && topic != bundleID ? .notification : .environment
     }
 
-    /// Returns the number of proofs of the fault, of which several pause the environment, in one page of pushes. A
+    /// Returns the number of proofs of the fault in one page of pushes. Several proofs pause the environment. A
     /// connection fault is one proof, because the pushes share the connection. Each rejection is a separate proof.
     /// - Parameter pushes: The number of the page's pushes that met the fault.
     func proofs(ofPushes pushes: Int) -> Int { self.cause.isOfConnection ? 1 : pushes }

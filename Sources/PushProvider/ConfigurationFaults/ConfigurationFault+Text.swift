@@ -16,7 +16,7 @@ extension ConfigurationFault {
         }
     }
 
-    /// Returns the remedy for the fault, in one sentence. The commands in it name `app`, or `APP` if it is `nil`.
+    /// Returns the remedy for the fault, in one sentence. The commands in it name `app`, or `APP` if `app` is `nil`.
     package func advice(app: Topic?, _ environment: PushEnvironment) -> String {
         let set = "martlet credential set \(environment.rawValue) FILE --app \(app?.name ?? "APP")"
         switch self.cause {

@@ -47,7 +47,7 @@ package struct ConfigurationFaultMonitor: Service {
     }
 
     /// Probes the paused environments that are due, one after the other, so that tests are deterministic.
-    /// - Returns: `true` if a probe was due.
+    /// - Returns: `true` if a probe was due, and `false` if none was.
     @discardableResult
     package func step() async throws -> Bool {
         try await self.faults.load()
@@ -70,7 +70,6 @@ package struct ConfigurationFaultMonitor: Service {
         for target in try await self.faults.store.holdingEnvironments() { try await self.faults.release(target) }
     }
 
-    /// Probes an environment, and ends its pause or schedules the next probe.
     private func probe(_ pause: EnvironmentPause) async {
         defer { self.faults.probeWake.signal() }
         var fault: ConfigurationFault?

@@ -9,7 +9,6 @@ import PushTypes
 /// accepted push in between voids the proofs. A paused environment is probed (sent a test push) with back-off, by the
 /// steady clock. Only environments with a fault have a state here.
 struct ConfigurationFaultStateMachine {
-    /// The numbers of proofs that pause an environment, and the timing of proofs and probes.
     struct Settings: Hashable, Sendable {
         /// The number of rejected pushes that pause an environment.
         var proofs = 3
@@ -18,7 +17,7 @@ struct ConfigurationFaultStateMachine {
         /// The time for which connections must have failed to pause an environment, for failures after which a further
         /// attempt may succeed.
         var patience: Duration = .seconds(10)
-        /// The minimum time between two proofs that provider tokens are too old. A renewed token may not be in use yet.
+        /// The minimum time between two proofs of a too old provider token. A renewed one may not be in use yet.
         var tokenSpacing: Duration = .seconds(3)
         /// The back-off between probes of a paused environment.
         var probes = Backoff(base: .seconds(5), maximum: .seconds(60))
@@ -31,21 +30,20 @@ struct ConfigurationFaultStateMachine {
     }
 
     /// The result of recording a proof of a fault: whether the environment is paused. `isNew` is `true` if this proof
-    /// paused it.
+    /// has paused it, and `false` if it was paused before.
     enum Verdict: Hashable {
-        /// The environment is not paused: the proofs do not suffice, or concern a replaced credential.
+        /// The verdict that the environment is not paused: the proofs do not suffice, or concern a replaced credential.
         case unproven
         case paused(EnvironmentPause, isNew: Bool)
     }
 
-    /// The state of an environment with a fault, for the API.
     struct Status: Hashable, Sendable {
         var fault: ConfigurationFault
         var proofs: Int
-        /// The time of the pause; the time of the latest proof if the environment is not paused.
+        /// The time of the pause, or of the latest proof if the environment is not paused.
         var since: Timestamp
         var isPaused: Bool
-        /// The time of the next probe by the steady clock; `nil` if the environment is not paused, or is being probed.
+        /// The time of the next probe by the steady clock, or `nil` if there is no pause or a probe is in progress.
         var nextProbeAt: Timestamp?
     }
 
@@ -53,16 +51,16 @@ struct ConfigurationFaultStateMachine {
         /// The epoch of the credential: the number of its changes. Proofs from earlier epochs do not count.
         var epoch: Int64 = 0
         var fault: ConfigurationFault?
-        /// The time of the latest proof by the wall clock.
         var faultAt = Timestamp.atOnce
         var proofs = 0
-        /// The times of the first and the latest counted proof by the steady clock; `nil` if there is none.
+        /// The times of the first and the latest counted proof by the steady clock, or `nil` if there is none.
         var firstProofAt, lastProofAt: Timestamp?
         var pause: EnvironmentPause?
         var failedProbes = 0
         var nextProbeAt: Timestamp?
 
-        /// `true` if the state differs from that of an environment that never had a fault; otherwise it is removed.
+        /// A Boolean value that indicates whether the state differs from that of an environment that never had a fault.
+        /// A state that does not differ is removed.
         var isNeeded: Bool { self.pause != nil || self.fault != nil || self.epoch > 0 }
     }
 
@@ -80,7 +78,7 @@ struct ConfigurationFaultStateMachine {
         return pauses
     }
 
-    /// Returns the state of an environment; `nil` for one without a fault.
+    /// Returns the state of an environment, or `nil` for one without a fault.
     func status(of target: AppEnvironment) -> Status? {
         guard let state = self.states[target], let fault = state.pause?.fault ?? state.fault else { return nil }
         return Status(
@@ -98,9 +96,9 @@ struct ConfigurationFaultStateMachine {
 
     /// Counts proofs of a fault, and pauses the environment once they suffice. Proofs of an earlier epoch are ignored.
     /// - Parameters:
-    ///   - count: The number of rejected pushes; 1 for a failed connection.
+    ///   - count: The number of rejected pushes, or 1 for a failed connection.
     ///   - isRefuted: `true` if other pushes of the same page were accepted, which voids all proofs.
-    ///   - epoch: The epoch of the credential that was used; `nil` for the current epoch.
+    ///   - epoch: The epoch of the credential that was used, or `nil` for the current epoch.
     mutating func record(
         _ fault: ConfigurationFault,
         count: Int,
@@ -132,8 +130,8 @@ struct ConfigurationFaultStateMachine {
         return .paused(pause, isNew: true)
     }
 
-    /// Returns `false` for a proof of too old provider tokens that is not counted, because it follows the last proof
-    /// within ``Settings/tokenSpacing``.
+    /// Returns whether a proof is counted. A proof of a too old provider token is not counted if it follows the last
+    /// proof within ``Settings/tokenSpacing``.
     private func counts(_ fault: ConfigurationFault, _ state: State, now: Timestamp) -> Bool {
         guard fault.cause == .clock, let last = state.lastProofAt, state.proofs > 0 else { return true }
         return now >= last.advanced(by: self.settings.tokenSpacing)
@@ -195,7 +193,7 @@ struct ConfigurationFaultStateMachine {
 
     // MARK: Probes
 
-    /// The time of the next probe of any environment, by the steady clock; `nil` if none is scheduled.
+    /// The time of the next probe of any environment, by the steady clock, or `nil` if none is scheduled.
     var nextProbeAt: Timestamp? { self.states.values.compactMap(\.nextProbeAt).min() }
 
     /// Returns the pauses whose probe is due, earliest first, within the limits on concurrent probes. Each
@@ -223,8 +221,7 @@ struct ConfigurationFaultStateMachine {
         return taken
     }
 
-    /// Makes probes due immediately for all environments with a fault at the same address, after a fault there has
-    /// ended.
+    /// Makes the probes of all environments with a fault at the address of `fault` due, because that fault has ended.
     mutating func reached(_ fault: ConfigurationFault, now: Timestamp) {
         guard fault.cause.isOfAddress else { return }
         for (target, state) in self.states {
@@ -235,8 +232,8 @@ struct ConfigurationFaultStateMachine {
         }
     }
 
-    /// Returns the pause of an environment to probe now, even if its probe is not due; `nil` if the environment is not
-    /// paused or a probe is in progress.
+    /// Returns the pause of an environment to probe now, even if its probe is not due, or `nil` if the environment is
+    /// not paused or a probe is in progress.
     mutating func takeProbe(of target: AppEnvironment) -> EnvironmentPause? {
         guard let pause = self.states[target]?.pause, self.states[target]?.nextProbeAt != nil else { return nil }
         self.states[target]?.nextProbeAt = nil
@@ -244,8 +241,8 @@ struct ConfigurationFaultStateMachine {
     }
 
     /// Handles a probe that found the environment still faulty.
-    /// - Parameter fault: The fault that the probe found; `nil` if the probe was inconclusive.
-    /// - Returns: The pause with its new fault; `nil` if the fault has not changed or the pause has ended meanwhile.
+    /// - Parameter fault: The fault that the probe found, or `nil` if the probe was inconclusive.
+    /// - Returns: The pause with its new fault, or `nil` if the fault has not changed or the pause has ended meanwhile.
     mutating func probeFailed(
         _ pause: EnvironmentPause,
         _ fault: ConfigurationFault?,

@@ -65,7 +65,7 @@ package final class ConfigurationFaultTracker: Sendable {
 
     // MARK: Proofs
 
-    /// Voids the proofs of an environment's faults after a page of pushes with accepted ones and without faults.
+    /// Voids the proofs of an environment's faults after a page with accepted pushes and without faults.
     func accepted(_ target: AppEnvironment) {
         let now = self.time.steady
         let next = self.stateMachine.withLock { stateMachine in
@@ -80,8 +80,8 @@ package final class ConfigurationFaultTracker: Sendable {
     ///   - count: The number of the page's pushes that met the fault.
     ///   - isRefuted: `true` if other pushes of the page were accepted.
     ///   - epoch: The epoch of the credential that was used.
-    /// - Returns: The pause of the environment, and the request to store it, `nil` if the pause is not new; `nil` if
-    ///   the environment is not paused.
+    /// - Returns: The pause of the environment, with the request to store it (`nil` if the pause is not new), or `nil`
+    ///   if the environment is not paused.
     func record(
         _ fault: ConfigurationFault,
         count: Int,
@@ -198,7 +198,7 @@ package final class ConfigurationFaultTracker: Sendable {
         }
     }
 
-    /// Makes the recipients due again that were held back for an environment whose pause has ended.
+    /// Releases the recipients that were held back for an environment whose pause has ended: they become due again.
     func release(_ target: AppEnvironment) async throws {
         var count = Self.releasedAtOnce
         while count >= Self.releasedAtOnce {
@@ -220,7 +220,7 @@ package final class ConfigurationFaultTracker: Sendable {
         self.stateMachine.withLock { $0.takeProbe(of: target) }
     }
 
-    /// Handles a probe that found the environment still faulty (`fault`), or was inconclusive (`nil`).
+    /// Handles a probe that found the environment still faulty. `fault` is `nil` if the probe was inconclusive.
     func probeFailed(_ pause: EnvironmentPause, _ fault: ConfigurationFault?) async {
         let now = self.time.steady
         let changed = self.stateMachine.withLock { stateMachine in
@@ -241,14 +241,14 @@ package final class ConfigurationFaultTracker: Sendable {
 
     // MARK: Reports
 
-    /// Returns the state of an environment for the API; `nil` for one without a fault.
+    /// Returns the state of an environment for the API, or `nil` for one without a fault.
     package func status(of target: AppEnvironment) async throws -> EnvironmentStatus? {
         try await self.load()
         let clocks = self.time.reading
         return self.stateMachine.withLock { $0.status(of: target) }.map { EnvironmentStatus($0, clocks) }
     }
 
-    /// The pauses of all apps' environments.
+    /// Returns the pauses of all apps' environments.
     package func pauses() async throws -> [EnvironmentPause] {
         try await self.load()
         return self.stateMachine.withLock { $0.paused }
@@ -284,10 +284,10 @@ package final class ConfigurationFaultTracker: Sendable {
 package struct EnvironmentStatus: Hashable, Sendable {
     package var fault: ConfigurationFault
     package var proofs: Int
-    /// The time of the pause by the wall clock; of the latest failure if the environment is not paused.
+    /// The time of the pause by the wall clock, or of the latest failure if the environment is not paused.
     package var since: Timestamp
     package var isPaused: Bool
-    /// The time of the next probe by the wall clock; `nil` if none is scheduled, or while one is in progress.
+    /// The time of the next probe by the wall clock, or `nil` if none is scheduled, or while one is in progress.
     package var nextProbeAt: Timestamp?
 
     init(_ status: ConfigurationFaultStateMachine.Status, _ clocks: ClockReading) {

@@ -8,8 +8,7 @@ package import PushTypes
 
 /// Tests a credential against the push service without a device, with a push to a token that does not exist.
 ///
-/// The push service checks credential and topic before the token (reference 1.12). Its rejection of the token proves
-/// both.
+/// The push service checks credential and topic before the token (reference 1.12). A rejected token proves both.
 package struct CredentialTester: Sendable {
     private let store: any AppStore
     private let directory: SenderDirectory
@@ -21,7 +20,7 @@ package struct CredentialTester: Sendable {
     }
 
     /// Tests the stored credential of an environment.
-    /// - Parameter measures: `true` times a second push, if the first one proves the credential.
+    /// - Parameter measures: `true` to time a second push if the first one proves the credential.
     /// - Throws: The error of a store that cannot be read.
     package func testStored(_ target: AppEnvironment, measures: Bool = false) async throws -> CredentialTestResult {
         let endpoint = self.source.endpoint(of: target.environment)
@@ -35,8 +34,7 @@ package struct CredentialTester: Sendable {
         }
     }
 
-    /// Tests a credential that is not stored. If it cannot be used, ``CredentialTestResult/fault`` of the result says
-    /// why.
+    /// Tests a credential that is not stored. If it is unusable, ``CredentialTestResult/fault`` says why.
     package func test(
         _ record: CredentialRecord,
         over transport: PushTransport = .http2,
@@ -86,7 +84,6 @@ package struct CredentialTester: Sendable {
         return test
     }
 
-    /// Returns a push to a random token of 32 bytes, which reaches no device.
     private static func push(_ topic: Topic) -> Push? {
         guard let token = DeviceToken(bytes: RandomBytes.make(32)) else { return nil }
         let notification = PushNotification(
@@ -106,31 +103,30 @@ package struct CredentialTestResult: Hashable, Sendable {
     /// The host name or IP address of the push service.
     package var host: String
     package var port: Int
-    /// `true` if a connection to the address was opened; `nil` if the test ended before that was known.
+    /// A Boolean value that indicates whether a connection was opened, or `nil` if the test ended earlier.
     package var isReached: Bool?
-    /// `true` if the TLS handshake succeeded; `nil` if the test ended before that was known.
+    /// A Boolean value that indicates whether the TLS handshake succeeded, or `nil` if the test ended earlier.
     package var isTrusted: Bool?
     package var isCredentialAccepted: Bool?
     package var isTopicAllowed: Bool?
-    /// The fault that the test found; `nil` if it found none.
+    /// The fault that the test found, or `nil` if it found none.
     package var fault: ConfigurationFault?
-    /// The reason in the push service's response, or why there was no response; `nil` if the push was accepted.
+    /// The reason in the push service's response, or why there was no response. It is `nil` if the push was accepted.
     package var reason: String?
-    /// The time from a push to its response over an open connection; `nil` if it was not measured.
+    /// The time from a push to its response over an open connection, or `nil` if it was not measured.
     package var roundTrip: Duration?
-    /// The expiration time of a certificate; `nil` for a signing key.
+    /// The expiration time of a certificate, or `nil` for a signing key.
     package var expires: Timestamp?
 
-    /// `true` if the test proves that pushes can be sent with the credential.
+    /// A Boolean value that indicates whether the test proves that pushes can be sent with the credential.
     package var isProven: Bool { self.isTopicAllowed == true }
 
-    /// Creates the result of a test without a push, because of `fault`; `nil` if no test push could be encoded.
+    /// Creates the result of a test that sent no push because of `fault`, or because none could be encoded (`nil`).
     init(_ endpoint: PushServiceEndpoint, fault: ConfigurationFault?, expires: Timestamp? = nil) {
         (self.host, self.port, self.fault) = (endpoint.host, endpoint.port, fault)
         (self.reason, self.expires) = (fault?.detail, expires)
     }
 
-    /// Creates the result from the outcome of the test push.
     init(_ endpoint: PushServiceEndpoint, _ outcome: Outcome, expires: Timestamp?) {
         self.init(endpoint, fault: ConfigurationFault(outcome, at: endpoint), expires: expires)
         switch outcome {
@@ -143,8 +139,8 @@ package struct CredentialTestResult: Hashable, Sendable {
         }
     }
 
-    /// Returns `true` if the test proves that a fault has ended: by a working credential, or for a connection fault by
-    /// any response.
+    /// Returns whether the test proves that a fault has ended: by a working credential or, for a connection fault, by a
+    /// response.
     func ends(_ fault: ConfigurationFault) -> Bool {
         if self.isProven { return true }
         guard fault.cause.isOfConnection, self.isTrusted == true else { return false }

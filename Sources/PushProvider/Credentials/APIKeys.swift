@@ -31,10 +31,10 @@ package struct APIKeys: Sendable {
         for hash in try await store.keyHashes(limit: self.known.maximum) { self.known.insert(hash) }
     }
 
-    /// Generates a random key without the prefix of public keys, and returns its text. The key is not stored.
+    /// Generates a random key that is not public, and returns its text. The key is not stored.
     package static func newText() -> String { Self.prefix + RandomText.make() }
 
-    /// Returns `true` if the text has the form of a key that is not public.
+    /// Returns whether the text has the form of a key that is not public.
     package static func isKey(_ text: String) -> Bool {
         let secret = text.utf8.dropFirst(Self.prefix.utf8.count)
         return text.hasPrefix(Self.prefix) && secret.count == RandomText.length
@@ -43,7 +43,7 @@ package struct APIKeys: Sendable {
 
     /// Stores a new key, and returns it with its text, which cannot be read again.
     /// - Parameters:
-    ///   - text: The text of the key; `nil` generates it.
+    ///   - text: The text of the key, or `nil` to generate it.
     ///   - set: Sets the other properties of the key.
     package func issue(
         name: String,
@@ -60,10 +60,10 @@ package struct APIKeys: Sendable {
         return (key, text)
     }
 
-    /// `true` while no key is stored.
+    /// A Boolean value that indicates whether no key is stored.
     package var isEmpty: Bool { get async throws { try await self.store.keys().isEmpty } }
 
-    /// Returns the key with this text, and records its use; `nil` if there is no such key.
+    /// Returns the key with this text, and records its use, or returns `nil` if there is no such key.
     /// - Throws: ``RequestError`` for a key that has expired.
     package func check(_ text: String) async throws -> APIKeyRecord? {
         guard Self.canBeKey(text), let key = try await self.store.key(hash: Self.hash(text)) else { return nil }
@@ -124,7 +124,7 @@ package final class KeyUsageWriter: Service {
 
     func note(_ key: UUID, at now: Timestamp) { self.pending.withLock { $0[key] = now } }
 
-    /// Returns the time of a key's last request if it is not stored yet; otherwise `nil`.
+    /// Returns the time of a key's last request that is not stored yet, or `nil` if there is none.
     package func latest(_ key: UUID) -> Timestamp? { self.pending.withLock { $0[key] } }
 
     /// Writes the times once a minute, and a last time at shutdown.

@@ -3,7 +3,7 @@ package import ProviderModel
 package import PushSender
 import Synchronization
 
-/// A cache of the certificates that were opened lately, and of the errors of those that could not be opened.
+/// A cache of the certificates that were opened recently, and of the errors of those that could not be opened.
 ///
 /// Opening a certificate may take a second, because a key is derived from its passphrase. Every list of an app's
 /// credentials, every check of expirations and every sender would open the same certificate again.
@@ -11,8 +11,8 @@ final class CertificateCache: Sendable {
     private typealias Opened = Result<ClientCertificate, CredentialError>
 
     static let shared = CertificateCache()
-    /// The maximum number of certificates in each of the two generations. When the recent one is full, it becomes the
-    /// earlier one, whose certificates are discarded.
+    /// The maximum number of certificates in each of the two generations. When the recent generation is full, it
+    /// replaces the earlier one, whose certificates are discarded.
     private static let generation = 128
 
     private struct State {
@@ -34,7 +34,8 @@ final class CertificateCache: Sendable {
 
     private let state = Mutex(State())
 
-    /// Returns a certificate from the cache, or opens it with `open` and caches it, or the error that `open` throws.
+    /// Returns a certificate from the cache. One that is not cached is opened with `open`, and the certificate or the
+    /// error that `open` throws is cached.
     /// - Parameter id: The hash of the certificate's file and passphrase.
     func certificate(
         _ id: SHA256Digest,

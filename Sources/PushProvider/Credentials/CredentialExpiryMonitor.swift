@@ -30,7 +30,7 @@ package final class CredentialExpiryMonitor: Service {
         (self.store, self.webhookWake, self.time, self.logger) = (store, webhookWake, time, logger)
     }
 
-    /// The certificates at the time of the last check; empty before the first one.
+    /// The certificates at the time of the last check. The array is empty before the first check.
     package var certificates: [Certificate] { self.known.withLock { $0 } }
 
     /// Checks the certificates every hour until graceful shutdown.
@@ -41,7 +41,8 @@ package final class CredentialExpiryMonitor: Service {
         }
     }
 
-    /// Reads all certificates, and announces the expiries that are due. Also called when a credential has changed.
+    /// Reads all certificates, and announces the expiries that are due. It is also called after a change of a
+    /// credential.
     package func check() async {
         do {
             var certificates: [Certificate] = []
@@ -99,17 +100,17 @@ package final class CredentialExpiryMonitor: Service {
 package enum CertificateExpiryStage {
     /// The first stage, in days before expiry. From then on, the overview lists the certificate as a problem.
     package static let first: Int64 = 30
-    /// The stages, each the maximum number of days left until expiry; 0 stands for an expired certificate.
+    /// The stages, each the maximum number of days left until expiry. The last one, 0, means that it has expired.
     static let all = [Int(first), 14, 7, 1, 0]
 
-    /// Returns the last stage that a certificate has reached; `nil` while more than 30 days are left.
+    /// Returns the last stage that a certificate has reached, or `nil` while more than 30 days are left.
     static func reached(_ expires: Timestamp, now: Timestamp) -> Int? {
         let left = expires.since(now)
         return Self.all.last { left <= .seconds(Int64($0) * 86_400) }
     }
 
-    /// Returns the stage to announce now; `nil` if the stage reached was announced already, or none is reached.
-    /// - Parameter announced: The stage that was announced last; `nil` if none was.
+    /// Returns the stage to announce now, or `nil` if the stage reached was announced already, or none is reached.
+    /// - Parameter announced: The stage that was announced last, or `nil` if none was.
     static func due(_ expires: Timestamp, announced: Int?, now: Timestamp) -> Int? {
         guard let stage = Self.reached(expires, now: now), stage < announced ?? .max else { return nil }
         return stage

@@ -19,8 +19,7 @@ package final class ProviderTokenCache: Sendable {
         (self.store, self.time, self.logger) = (store, time, logger)
     }
 
-    /// Returns the credential. A signing key takes its provider tokens from this cache; a certificate is left
-    /// unchanged.
+    /// Makes a signing key take its provider tokens from this cache, and returns it. A certificate is unchanged.
     package func keep(_ credential: PushCredential) -> PushCredential {
         guard case .token(var key) = credential else { return credential }
         key.tokens = self.token(key)
@@ -56,11 +55,10 @@ package final class ProviderTokenCache: Sendable {
 private final class StoredProviderToken: ProviderTokenSource {
     private struct State {
         var current: ProviderTokenRecord?
-        /// `true` if the store has the current token.
         var isStored = false
-        /// The task that stores the token or takes over the stored one; `nil` if none is running.
+        /// The task that stores the token or takes over the stored one, or `nil` if none is running.
         var refreshing: Task<Void, Never>?
-        /// The issue time of the current token, if the push service has rejected it as expired; `nil` otherwise.
+        /// The issue time of the current token if the push service has rejected it as expired, or `nil` otherwise.
         var expiredIssue: Timestamp?
     }
 

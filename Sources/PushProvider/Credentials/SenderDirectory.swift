@@ -9,18 +9,17 @@ import Synchronization
 package final class SenderDirectory: Sendable {
     private typealias Key = AppEnvironment
 
-    /// A credential that was read, or the reason why there is none.
     private enum Entry {
         case usable(PushCredential, epoch: Int64)
-        /// The stored credential cannot be used, because of this fault.
+        /// A stored credential that cannot be used because of this fault.
         case unusable(ConfigurationFault, epoch: Int64)
-        /// The store has no credential.
+        /// The entry of an environment for which no credential is stored.
         case none(epoch: Int64)
     }
 
     private let store: any EnvironmentStore
     private let source: any SenderSource
-    /// The cache of provider tokens; `nil` if each sender keeps its own tokens in memory.
+    /// The cache of provider tokens, or `nil` if each sender keeps its tokens in memory only.
     private let tokens: ProviderTokenCache?
     private let logger: Logger
     private struct State {
@@ -99,7 +98,7 @@ package final class SenderDirectory: Sendable {
         return senders
     }
 
-    /// Returns the stored credential of an environment, for a test; a failure if there is none, or it cannot be used.
+    /// Returns the stored credential of an environment for a test, or a failure if there is none or it cannot be used.
     func credential(_ target: AppEnvironment, at now: Timestamp) async throws -> Result<PushCredential, CredentialFault>
     {
         switch try await self.entry(target) {
@@ -135,7 +134,6 @@ package final class SenderDirectory: Sendable {
         return entry
     }
 
-    /// Returns the fault of a credential from which no sender can be created.
     private func fault(_ error: any Error, _ environment: PushEnvironment) -> ConfigurationFault {
         let endpoint = self.source.endpoint(of: environment)
         let cause: ConfigurationFault.Cause
@@ -147,9 +145,7 @@ package final class SenderDirectory: Sendable {
 /// The senders of an app's environments, or the faults because of which an environment has none.
 struct AppSenders: Sendable {
     var usable: [PushEnvironment: any NotificationSender] = [:]
-    /// The push services to which the senders connect.
     var endpoints: [PushEnvironment: PushServiceEndpoint] = [:]
-    /// The faults of environments whose credential cannot be used.
     var faults: [PushEnvironment: ConfigurationFault] = [:]
     /// The epochs of the credentials: the numbers of their changes (``StoredCredential/epoch``).
     var epochs: [PushEnvironment: Int64] = [:]
@@ -163,7 +159,6 @@ struct CredentialFault: Error {
 }
 
 extension ConfigurationFault {
-    /// The fault of an environment without a credential.
     static func missing(_ environment: PushEnvironment) -> ConfigurationFault {
         ConfigurationFault(.credentialMissing, detail: "no credential for \(environment.rawValue)")
     }

@@ -10,15 +10,15 @@ package struct DeviceChanges: Sendable {
     /// The results of registrations, in their order.
     package struct Registered: Sendable {
         package let results: [RegistrationResult]
-        /// The number of pushes that could not be taken back, to devices whose user or preferences have changed; `nil`
-        /// if no such device has changed.
+        /// The number of pushes that could not be taken back, to devices whose user or preferences have changed, or
+        /// `nil` if no such device has changed.
         package let underWay: Int?
     }
 
     private let store: any DeviceStore
     private let direct: DirectDispatch?
 
-    /// Creates the service. `direct` has the notifications in memory; `nil` if there is no dispatcher.
+    /// Creates the service. `direct` has the notifications in memory, or is `nil` if there is no dispatcher.
     package init(store: any DeviceStore, direct: DirectDispatch?) {
         (self.store, self.direct) = (store, direct)
     }
@@ -33,9 +33,9 @@ package struct DeviceChanges: Sendable {
     }
 
     /// Adds or refreshes the device of an installation that registers itself.
-    /// - Parameter isProven: `true` if the caller has proven that the installation is its own; `false` accepts only a
-    ///   token that the installation already has.
-    /// - Returns: The result, and the pushes in flight as ``Registered/underWay``; `nil` if the token was not accepted.
+    /// - Parameter isProven: `true` if the caller has proven that the installation is its own, and `false` to accept
+    ///   only a token that the installation already has.
+    /// - Returns: The result, and the pushes in flight as ``Registered/underWay``, or `nil` if the token is refused.
     package func registerOwn(
         _ registration: DeviceRegistration,
         isProven: Bool,
@@ -53,7 +53,7 @@ package struct DeviceChanges: Sendable {
     }
 
     /// Deletes the devices with a token, in one environment, or in both if `environment` is `nil`.
-    /// - Returns: `false` if there was no such device.
+    /// - Returns: `true` if a device was deleted, and `false` if there was no such device.
     package func delete(
         app: Int64,
         token: DeviceToken,

@@ -9,11 +9,11 @@ package import PushTypes
 /// Its claims are `sub`, the user, and `exp`, at most an hour from now. With the claim `installation` the proof is
 /// valid for that installation only. Without it, a stolen proof can be used until it expires.
 package struct UserProof: Hashable, Sendable {
-    /// The maximum length of a proof, in bytes; a longer one is rejected.
+    /// The maximum length of a proof, in bytes. A longer one is rejected.
     package static let maximumLength = InstallationRequest.maximumProof
     /// The maximum time until a proof expires. A proof that is valid for longer is rejected.
     package static let maximumLifetime: Duration = .seconds(3600)
-    /// The difference between the clocks of the back end and of the provider that is tolerated.
+    /// The tolerated difference between the clocks of the back end and of the provider.
     private static let clockSkew: Duration = .seconds(60)
 
     package let user: String

@@ -12,7 +12,6 @@ import Synchronization
 /// wait for a connection are taken back. The state lives from the claim until the results of its last page are on disk.
 final class ActiveClaim: Sendable {
     fileprivate struct State {
-        /// The stops that were applied since the claim was made or last examined.
         var stops: [StopScope] = []
         /// The devices whose registrations have changed, in one set because many may change while a page waits.
         var devices: Set<Int64> = []
@@ -27,7 +26,7 @@ final class ActiveClaim: Sendable {
     private let notification: UUID
     private let app: Int64
     private let isWeb: Bool
-    /// `true` if there was a stop since the claim was made or examined again.
+    /// A Boolean value that indicates whether there was a stop since the claim was made or examined again.
     private let isStopped = Atomic(false)
     private let state = Mutex(State())
 
@@ -41,9 +40,9 @@ final class ActiveClaim: Sendable {
         stop.mayConcern(self.notification, app: self.app, isWeb: self.isWeb)
     }
 
-    /// Applies a stop.
-    /// - Returns: The number of pushes in flight to which the stop applies. They could not be taken back, and their
-    ///   results are not on disk.
+    /// Applies a stop to the claim.
+    /// - Returns: The number of pushes in flight to which the stop applies. They were not taken back, and their results
+    ///   are not on disk.
     func apply(_ stop: StopScope) -> Int {
         guard self.mayBeConcerned(by: stop) else { return 0 }
         return self.state.withLock { state in
@@ -57,8 +56,7 @@ final class ActiveClaim: Sendable {
         }
     }
 
-    /// A stream that finishes when the results of the claim's pushes in flight are on disk, or immediately if there are
-    /// none.
+    /// A stream that finishes when the results of all the claim's pushes in flight, if any, are on disk.
     var landing: AsyncStream<Void> {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
         let isOver = self.state.withLock { state in
@@ -72,7 +70,7 @@ final class ActiveClaim: Sendable {
     // MARK: The work on the claim
 
     /// Forgets the stops. The store must then decide again whether the claim may be sent.
-    /// - Returns: `true` if there were stops.
+    /// - Returns: `true` if there were stops, and `false` if there were none.
     func examineAgain() -> Bool {
         guard self.isStopped.load(ordering: .acquiring) else { return false }
         return self.state.withLock { state in
@@ -82,8 +80,8 @@ final class ActiveClaim: Sendable {
         }
     }
 
-    /// Forgets the stops that reading the next page from the store takes into account.
-    /// - Returns: `true` if other stops remain, so that the claim has to be released.
+    /// Forgets the stops that the next page takes into account because it is read from the store after them.
+    /// - Returns: `true` if other stops remain, so that the claim has to be released, and `false` otherwise.
     func readAgain() -> Bool {
         guard self.isStopped.load(ordering: .acquiring) else { return false }
         return self.state.withLock { state in
@@ -93,7 +91,7 @@ final class ActiveClaim: Sendable {
         }
     }
 
-    /// Removes the pushes to which a stop applies from `draft`, and records the others before senders get them.
+    /// Removes the pushes to which a stop applies from `draft`, and records the other pushes before senders get them.
     /// - Returns: The recipients of the removed pushes.
     func takeOff(_ draft: inout PageDraft) -> [Recipient] {
         self.state.withLock { state in
@@ -110,8 +108,7 @@ final class ActiveClaim: Sendable {
         }
     }
 
-    /// Records that a batch (by its index) was handed to its sender, and takes back those pushes that were recalled
-    /// meanwhile.
+    /// Records that the batch at an index was handed to its sender, and takes back pushes that were recalled meanwhile.
     func began(_ batch: Int, _ call: any PushCall) {
         self.state.withLock { state in
             state.calls.append((batch, call))
@@ -178,7 +175,7 @@ package struct PushesInFlight: Sendable {
     }
 
     /// Waits until the results of these pushes are on disk.
-    /// - Returns: `true` once they are; `false` if some were not on disk within `limit`.
+    /// - Returns: `true` once they are, and `false` if some were not on disk within `limit`.
     package func settle(within limit: Duration) async -> Bool {
         guard !self.claims.isEmpty else { return true }
         let isSettled = try? await withTimeLimit(limit) {

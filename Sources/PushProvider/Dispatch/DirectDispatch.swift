@@ -11,29 +11,25 @@ import Synchronization
 /// transaction that accepts it. It keeps the place until a slot of the lane is free. Slots and places are divided
 /// between apps and environments. If there is no free place, the notification is accepted unclaimed, like all others.
 package final class DirectDispatch: Sendable {
-    /// The maximum number of tokens of a notification that is dispatched directly; one with more is found in the store.
+    /// The maximum number of tokens of a notification that is dispatched directly. One with more waits in the store.
     static let maximumTokens = 8
 
     /// A reserved place in the queue of a target (an app and an environment).
     struct Place: Sendable {
         fileprivate let target: DispatchTarget
-        /// The state of the notification's claim, to which stops are applied.
         let memory: ActiveClaim
     }
 
-    /// A claimed notification that waits for a slot.
     fileprivate struct Waiting {
         let shard: ClaimedShard
         let memory: ActiveClaim
         let freshUntil: Timestamp
     }
 
-    /// A claimed notification, and the slot in which it is sent.
     struct Work: Sendable {
         let shard: ClaimedShard
         let memory: ActiveClaim
-        /// The time by the steady clock after which the page of the notification is read from the store again before it
-        /// is sent.
+        /// The time by the steady clock after which the notification's page is read again before it is sent.
         let freshUntil: Timestamp
         let slot: LaneSlots.Slot
     }
@@ -42,7 +38,6 @@ package final class DirectDispatch: Sendable {
     /// page that the store returned together with a claim may be as old.
     private static let freshness = Duration.seconds(1)
 
-    /// The queue of the notifications to one target.
     fileprivate struct Queue {
         /// The number of reserved places, for notifications that are being accepted or wait for a slot.
         var places = 0
@@ -56,8 +51,7 @@ package final class DirectDispatch: Sendable {
         /// The targets whose notifications wait for a slot, each once, in the order of their turns.
         var turns = FIFO<DispatchTarget>()
         var places = 0
-        /// The targets for which a notification may wait in the store. Later notifications to such a target wait in the
-        /// store too.
+        /// The targets for which a notification may wait in the store. Later notifications to such a target wait there.
         var waiting: Set<DispatchTarget> = []
     }
 
@@ -78,7 +72,7 @@ package final class DirectDispatch: Sendable {
 
     // MARK: Acceptance
 
-    /// Reserves a place for a notification that will be accepted; `nil` if the dispatcher must find it in the store.
+    /// Reserves a place for a notification that will be accepted, or returns `nil` if it must wait in the store.
     func place(for notification: NotificationRecord) -> Place? {
         guard notification.lane == .urgent, notification.delivery == nil, notification.pace == nil,
             case .tokens(let tokens) = notification.audience, tokens.count <= Self.maximumTokens
@@ -131,8 +125,7 @@ package final class DirectDispatch: Sendable {
         await self.release(left)
     }
 
-    /// Releases notifications that this process will not send. If the release cannot be written, the next start of the
-    /// process releases them.
+    /// Releases notifications that this process will not send. If that fails, the next start of the process does so.
     private func release(_ left: [Waiting]) async {
         defer { for waiting in left { self.ledger.leases.end(waiting.shard.claim.fence, waiting.memory) } }
         guard !left.isEmpty else { return }
@@ -147,22 +140,21 @@ package final class DirectDispatch: Sendable {
     /// - Returns: The pushes in flight that could not be taken back.
     package func apply(_ stop: StopScope) -> PushesInFlight { self.ledger.leases.apply(stop) }
 
-    /// Takes back the pushes that an erasure affects: all of the app, or those to the user's tokens that are known so
-    /// far.
+    /// Takes back the pushes that an erasure affects: all of the app, or those to the user's known tokens.
     /// - Returns: The pushes in flight that could not be taken back.
     package func takeBack(_ erasure: ErasureRecord, in store: any ErasureStore) async throws -> PushesInFlight {
         guard erasure.user != nil else { return self.apply(.app(erasure.app)) }
         return self.apply(.tokens(try await store.tokens(of: erasure), app: erasure.app))
     }
 
-    /// `true` if there is nothing in memory to which a stop could apply.
+    /// A Boolean value that indicates whether there is nothing in memory to which a stop could apply.
     package var isIdle: Bool { self.ledger.leases.isIdle }
 
-    /// Starts notifications for which there is a slot. Called when slots have become free.
+    /// Starts the notifications for which there is a slot. The dispatcher calls it when slots have become free.
     func fill() { self.state.withLock { $0.fill() } }
 
-    /// Records that no notifications wait in the store, except possibly for the targets in `excluded`. All other
-    /// targets may use the queues again.
+    /// Records that no notifications wait in the store, except possibly for the targets in `excluded`. The
+    /// notifications to all other targets may use the queues again.
     func noneWaits(besides excluded: Set<DispatchTarget>) {
         self.state.withLock { state in
             guard !state.waiting.isEmpty else { return }
@@ -173,7 +165,7 @@ package final class DirectDispatch: Sendable {
 
 extension DirectDispatch.State {
     /// Queues a notification, and starts it if no other notification of its target is waiting.
-    /// - Returns: `false` if the queues were closed after the notification reserved its place.
+    /// - Returns: `true` if it was queued, and `false` if the queues were closed meanwhile.
     fileprivate mutating func add(_ waiting: DirectDispatch.Waiting, of target: DispatchTarget) -> Bool {
         guard let isFirst = self.queues[target]?.waiting.isEmpty else { return false }
         self.queues[target]?.waiting.append(waiting)
@@ -194,7 +186,7 @@ extension DirectDispatch.State {
     }
 
     /// Starts the first notification of a target, if there is a slot for it.
-    /// - Returns: `true` if it was started.
+    /// - Returns: `true` if it was started, and `false` if there was no slot.
     private mutating func startNext(of target: DispatchTarget) -> Bool {
         guard let slots, let work, self.queues[target]?.waiting.isEmpty == false,
             let slot = slots.reserve(.shards, target), let next = self.queues[target]?.waiting.popFirst()

@@ -33,8 +33,8 @@ package struct DispatchLimits: Hashable, Sendable {
 
     package init() {}
 
-    /// A copy with too small values raised to their minimums, and a ``page`` that exceeds the maximum number of events
-    /// in a block of webhook events lowered to it.
+    /// A copy in which too small values are raised to their minimums, and ``page`` is lowered to the maximum number of
+    /// events in a block of webhook events.
     var checked: DispatchLimits {
         var limits = self
         limits.page = min(max(1, self.page), WebhookEventEncoder.maximumCount)

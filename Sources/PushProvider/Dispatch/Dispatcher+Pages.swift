@@ -5,7 +5,8 @@ import PushSupport
 import PushTypes
 
 extension Dispatcher {
-    /// Sends at most `pages` pages of a shard, until it is complete, a stop applies, or its time slice ends.
+    /// Sends at most `pages` pages of a shard. It ends earlier when the shard is complete, a stop applies, or the time
+    /// slice of the shard ends.
     func sendShard(_ held: TrackedClaim<ShardClaim>, pages: Int = .max, in slot: LaneSlots.Slot? = nil) async throws {
         defer { self.leases.end(held.fence, held.memory) }
         var claim = held.claim
@@ -98,8 +99,8 @@ extension Dispatcher {
         }
     }
 
-    /// Returns the result that holds a shard back until its notification expires, if a configuration fault prevents all
-    /// of its pushes; `nil` otherwise.
+    /// Returns the result that holds a shard back until its notification expires if a configuration fault prevents all
+    /// of its pushes, or `nil` otherwise.
     private func hold(
         _ claim: ShardClaim,
         _ notification: PreparedNotification,
@@ -136,9 +137,9 @@ extension Dispatcher {
 
     /// Sends a page of an urgent notification.
     /// - Parameters:
-    ///   - page: The page, if it was read with the claim; `nil` reads it from the store.
+    ///   - page: The page if it was read with the claim, or `nil` to read it from the store.
     ///   - hasWaited: `true` for a claim that has waited in memory. If it was stopped meanwhile, it is released.
-    /// - Returns: `true` if recipients of the notification remain.
+    /// - Returns: `true` if recipients of the notification remain, and `false` if none remain.
     func sendUrgent(
         _ held: TrackedClaim<ShardClaim>,
         _ page: RecipientPage? = nil,
@@ -163,7 +164,7 @@ extension Dispatcher {
         }
     }
 
-    /// Writes the result of a page together with others, and repeats that until it succeeds.
+    /// Writes the result of a page together with others, and repeats the write until it succeeds.
     @discardableResult
     private func commit(_ result: PageResult) async -> CommitResult {
         do {

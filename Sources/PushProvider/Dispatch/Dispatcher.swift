@@ -7,8 +7,8 @@ import ServiceLifecycle
 
 /// Sends accepted notifications.
 ///
-/// It claims shards, sends them page by page, writes each page's results in one transaction, and sends retries when
-/// they are due. Each lane has its own slots, connections and retries.
+/// It claims shards (parts of notifications), sends them page by page, writes each page's results in one transaction,
+/// and sends retries when they are due. Each lane has its own slots, connections and retries.
 package struct Dispatcher: Service {
     let store: any AppStore & DispatchStore & UserStore & WebhookStore
     let pages: PageSender
@@ -19,19 +19,20 @@ package struct Dispatcher: Service {
     let time: any TimeSource
     let logger: Logger
     let writer: ResultWriter
-    /// Writes the results whose first write has failed.
+    /// Writes the results whose first write has failed, several in one transaction.
     let batcher: WriteBatcher<PageResult, CommitResult>
     let direct: DirectDispatch
     var leases: HeldLeases { self.direct.ledger.leases }
 
     /// Creates a dispatcher.
     /// - Parameters:
-    ///   - web: The senders to browsers; `nil` if nothing is sent to browsers.
+    ///   - web: The senders to browsers, or `nil` if nothing is sent to browsers.
     ///   - outcomes: The signals that are sent when outcomes of a notification are on disk.
     ///   - events: The signal that is sent when events for webhooks are on disk.
-    ///   - downloads: Returns the figures of an app's downloads, for which waves may wait; `nil` if they are not known.
+    ///   - downloads: Returns the figures of an app's downloads, for which waves may wait, or `nil` if they are not
+    ///     known.
     ///   - waits: The registry of the waves that wait for downloads.
-    ///   - direct: The direct dispatch of accepted notifications; `nil` if all are found in the store.
+    ///   - direct: The direct dispatch of accepted notifications, or `nil` if all are found in the store.
     package init(
         store: any AppStore & DispatchStore & UserStore & WebhookStore,
         directory: SenderDirectory,
@@ -83,7 +84,7 @@ package struct Dispatcher: Service {
         }
     }
 
-    /// Works until graceful shutdown, which lets the pages in flight finish.
+    /// Sends notifications until graceful shutdown, which lets the pages in flight finish.
     package func run() async throws {
         let interrupted = try await self.store.recover(now: self.time.steady)
         try await self.store.settleWaiting(at: self.time.reading)
@@ -100,7 +101,7 @@ package struct Dispatcher: Service {
     }
 
     /// Sends one page of retries and one page of new work in each lane, so that tests are deterministic.
-    /// - Returns: `true` if there was anything to do.
+    /// - Returns: `true` if there was anything to do, and `false` otherwise.
     package func step() async throws -> Bool {
         var hasWorked = false
         for lane in NotificationRecord.Lane.allCases {
@@ -140,7 +141,7 @@ package struct Dispatcher: Service {
         }
     }
 
-    /// Claims the due retries of one app that is not among `apps`; returns an empty array if there are none.
+    /// Claims the due retries of one app that is not among `apps`. The array is empty if there are none.
     func claimRetries(
         _ lane: NotificationRecord.Lane,
         excluding apps: Set<Int64> = []
@@ -191,7 +192,7 @@ extension Dispatcher {
     }
 
     /// Starts work for which a slot is free.
-    /// - Returns: `true` if any work was started.
+    /// - Returns: `true` if any work was started, and `false` otherwise.
     private func start(
         in slots: LaneSlots,
         of lane: NotificationRecord.Lane,
@@ -268,8 +269,7 @@ extension Dispatcher {
         }
     }
 
-    /// Frees the slot of an urgent notification. The lane is woken only if work may be waiting, because each wake-up
-    /// queries the store.
+    /// Frees the slot of an urgent notification. Wakes the lane only if work may wait, as that queries the store.
     private func releaseUrgent(_ slot: LaneSlots.Slot?, leavesWork: Bool) {
         let isWanted = slot?.release() ?? true
         self.direct.fill()

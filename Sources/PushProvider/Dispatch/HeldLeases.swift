@@ -18,7 +18,6 @@ final class HeldLeases: Sendable {
         /// The highest fencing number that was known when each request in flight began, keyed by request number.
         var claiming: [Int: Int64] = [:]
         var lastClaim = 0
-        /// The states of the claims under the held leases, keyed by their identity.
         var claims: [ObjectIdentifier: ActiveClaim] = [:]
         /// The stops that were applied while requests for claims were in flight, each with the number of the last
         /// request before it. They also apply to the claims that these requests return.
@@ -30,7 +29,7 @@ final class HeldLeases: Sendable {
     /// Runs `body`, which requests claims from the store given the held leases, and records the leases of these claims.
     /// - Parameters:
     ///   - fence: Returns the fencing number of a claim.
-    ///   - memory: Returns the in-memory state of a claim, to which stops are applied; `nil` if it has none.
+    ///   - memory: Returns the in-memory state of a claim, to which stops are applied, or `nil` if it has none.
     func claim<Claimed: Sendable>(
         fence: (Claimed) -> Int64,
         memory: (Claimed) -> ActiveClaim? = { _ in nil },
@@ -64,6 +63,7 @@ final class HeldLeases: Sendable {
     }
 
     /// Ends a claim after the results of its pushes were written. The lease ends with the last claim that shares it.
+    /// `memory` is the in-memory state of the claim, or `nil` if it has none.
     func end(_ fence: Int64, _ memory: ActiveClaim? = nil) {
         self.state.withLock { state in
             if let memory { state.claims[ObjectIdentifier(memory)] = nil }
@@ -83,7 +83,7 @@ final class HeldLeases: Sendable {
         return claims.reduce(into: PushesInFlight()) { $0.apply(stop, to: $1) }
     }
 
-    /// `true` if there is nothing in memory to which a stop could apply.
+    /// A Boolean value that indicates whether there is nothing in memory to which a stop could apply.
     var isIdle: Bool { self.state.withLock { $0.claims.isEmpty && $0.claiming.isEmpty } }
 
     private func begin() -> Int {

@@ -6,14 +6,12 @@ import Synchronization
 
 /// The slots of one lane, each the right to work on one page, for new work and for retries.
 final class LaneSlots: Sendable {
-    /// The kind of work for which a slot is used.
     enum Kind: CaseIterable, Sendable {
         case shards, retries
     }
 
     private let allocators: Mutex<[Kind: SlotAllocator]>
     private let time: any TimeSource
-    /// `true` if work may wait for a slot to become free.
     private let isWanted = Atomic(false)
 
     init(_ lane: NotificationRecord.Lane, limits: DispatchLimits, time: any TimeSource) {
@@ -48,7 +46,7 @@ final class LaneSlots: Sendable {
 
     func hasFree(_ kind: Kind) -> Bool { self.allocators.withLock { $0[kind]?.hasFree ?? false } }
 
-    /// Takes a slot for a service; `nil` if no slot is free for it, or it has at least its equal share of the slots.
+    /// Takes a slot for a service, or returns `nil` if none is free for it, or it has its equal share of the slots.
     func reserve(_ kind: Kind, _ service: DispatchTarget) -> Slot? {
         let ticket = self.allocators.withLock { $0[kind]?.reserve(service) }
         return ticket.map { Slot(kind: kind, ticket: $0, slots: self) }
@@ -69,7 +67,6 @@ final class LaneSlots: Sendable {
 
     var nextDeadline: Timestamp? { self.allocators.withLock { $0.values.compactMap(\.nextDeadline).min() } }
 
-    /// A slot that is in use.
     struct Slot: Sendable {
         fileprivate let kind: Kind
         fileprivate let ticket: SlotAllocator.Ticket
@@ -80,8 +77,7 @@ final class LaneSlots: Sendable {
             self.slots.allocators.withLock { $0[self.kind]?.pageStarted(self.ticket, now: now) }
         }
 
-        /// Ends the page in this slot. Returns `true` if another page may be sent in the slot; `false` if it must be
-        /// released.
+        /// Ends the page in this slot, and returns whether another page may be sent in it. If not, it must be released.
         func pageEnded(_ report: AdaptiveRateLimiter.Report) -> Bool {
             let now = self.slots.time.steady
             return self.slots.allocators.withLock {
@@ -90,7 +86,7 @@ final class LaneSlots: Sendable {
         }
 
         /// Frees the slot.
-        /// - Returns: `true` if work may wait for the slot, so that the lane must be woken.
+        /// - Returns: `true` if work may wait for the slot, so that the lane must be woken, and `false` otherwise.
         @discardableResult
         func release() -> Bool {
             let mayBeOffered = self.slots.allocators.withLock { $0[self.kind]?.release(self.ticket) ?? false }
@@ -104,8 +100,7 @@ extension DispatchLimits {
         .init(slots: self.walkers, perService: self.walkers, late: self.latePages, deadline: self.pageDeadline)
     }
 
-    /// The slots for urgent notifications. One service uses at most a quarter of them. A reserve is kept for services
-    /// with few slots.
+    /// The slots for urgent notifications: at most a quarter for one service, and a reserve for services with few.
     fileprivate var urgent: SlotAllocator.Settings {
         .init(
             slots: self.urgentSlots,
@@ -127,6 +122,6 @@ extension DispatchLimits {
 }
 
 extension AdaptiveRateLimiter.Report {
-    /// `true` if the push service responded to at least half of the pushes.
+    /// A Boolean value that indicates whether the push service responded to at least half of the pushes.
     var isAnswered: Bool { self.unreachable * 2 <= self.total }
 }

@@ -7,13 +7,11 @@ import PushTypes
 /// Writes that arrive while another write is in progress share one transaction, so that they share its sync to disk. If
 /// no write is in progress, a write begins immediately.
 final class LedgerWriter: Sendable {
-    /// An item to write: a notification to accept, or the result of a page.
     fileprivate enum Item: Sendable {
         case request(AcceptanceRequest, ActiveClaim?)
         case page(PageResult)
     }
 
-    /// The result of writing one item, or the error because of which the item was not written.
     fileprivate enum Outcome: Sendable {
         case request(Result<AcceptanceResult, any Error>)
         case page(Result<CommitResult, any Error>)
@@ -23,8 +21,7 @@ final class LedgerWriter: Sendable {
     let leases: HeldLeases
     private let batcher: WriteBatcher<Item, Outcome>
 
-    /// Creates a writer. `lease` is the time after which the lease of a claimed notification expires unless it is
-    /// renewed.
+    /// Creates a writer. `lease` is the time after which the lease of a claimed notification expires unless renewed.
     init(store: any DispatchStore, lease: Duration, time: any TimeSource) {
         let leases = HeldLeases()
         self.leases = leases
@@ -33,7 +30,7 @@ final class LedgerWriter: Sendable {
     }
 
     /// Accepts a notification, and returns when it is on disk.
-    /// - Parameter memory: The claim state of a notification that is dispatched directly; `nil` for any other.
+    /// - Parameter memory: The claim state of a notification that is dispatched directly, or `nil` for any other.
     func accept(_ request: AcceptanceRequest, in memory: ActiveClaim? = nil) async throws -> AcceptanceResult {
         guard case .request(let result) = await self.batcher.commit(.request(request, memory))
         else { throw StoreError.cannotWrite(why: "there is no result") }
@@ -48,7 +45,6 @@ final class LedgerWriter: Sendable {
         return try result.get()
     }
 
-    /// The transaction that writes one batch of items.
     private struct Transaction: Sendable {
         let store: any DispatchStore
         let lease: Duration
@@ -119,7 +115,6 @@ extension LedgerBatch {
 extension LedgerBatchResult {
     fileprivate var fences: [Int64] { self.requests.compactMap { try? $0.get().claimed?.claim.fence } }
 
-    /// Returns the claim states (``ActiveClaim``) of the requests that were claimed.
     fileprivate func memory(of items: [LedgerWriter.Item]) -> [ActiveClaim] {
         var memories: [ActiveClaim?] = []
         for case .request(_, let memory) in items { memories.append(memory) }
@@ -128,7 +123,7 @@ extension LedgerBatchResult {
         }
     }
 
-    /// Sets the time at which requests were claimed, by the later clock.
+    /// Sets the time at which the requests were claimed, by the later of the two clocks.
     fileprivate mutating func setClaimTime(_ time: Timestamp) {
         for index in self.requests.indices {
             guard case .success(var result) = self.requests[index], result.claimed != nil else { continue }

@@ -6,7 +6,6 @@ import PushTypes
 
 /// Sends pages: renders the payloads, sends the pushes and evaluates their outcomes. The caller commits the result.
 struct PageSender: Sendable {
-    /// The result of a page for the ledger, and a report about the push service.
     struct Sent: Sendable {
         var result: PageResult
         var report: AdaptiveRateLimiter.Report
@@ -15,7 +14,7 @@ struct PageSender: Sendable {
     let store: any AppStore & DispatchStore & UserStore & WebhookStore
     let caps: FrequencyCapCounter
     let directory: SenderDirectory
-    /// The senders to browsers; `nil` if nothing is sent to browsers.
+    /// The senders to browsers, or `nil` if nothing is sent to browsers.
     let web: WebPushSenderFactory?
     let invalidation: TokenInvalidationPolicy
     let faults: ConfigurationFaultTracker
@@ -27,8 +26,8 @@ struct PageSender: Sendable {
 
     /// Reads the data that all pages of a notification share.
     /// - Parameters:
-    ///   - zone: The time zone of the shard's devices; `nil` for retries.
-    ///   - needsSenders: `false` if only final states are written, for which no credential is needed.
+    ///   - zone: The time zone of the shard's devices, or `nil` for retries.
+    ///   - needsSenders: `false` if only final states are written, which need no credential.
     func prepare(
         _ record: NotificationRecord,
         number: Int64,
@@ -64,8 +63,8 @@ struct PageSender: Sendable {
     /// - Parameters:
     ///   - memory: The in-memory state of the claim, through which stops reach the page.
     ///   - fence: The fencing number of the claim's lease.
-    ///   - step: The position in the shard after this page; `nil` for retries. With the guarantee at most once, it is
-    ///     written before the page is sent.
+    ///   - step: The position in the shard after this page, or `nil` for retries. With the guarantee at most once, it
+    ///     is written before the page is sent.
     ///   - claimedAt: The time of the claim, by the later clock.
     func send(
         _ work: PageWork,
@@ -177,8 +176,8 @@ struct PageSender: Sendable {
     /// Records in the ledger, before pushes with the guarantee at most once are sent, that they are being sent.
     ///
     /// Recipients whose pushes could not be created are recorded too, so that the second commit gives each its final
-    /// state and reports it to webhooks. Skipped and ended recipients get their final state already now, so that it is
-    /// not unknown after a crash.
+    /// state and reports it to webhooks. Skipped and ended recipients get their final state now, so that it is not
+    /// unknown after a crash.
     /// - Returns: The state of the notification after the commit, and the recipients that no other page has begun.
     private func begin(
         _ draft: PageDraft,

@@ -10,9 +10,7 @@ import PushTypes
 /// A page without its responses within ``Settings/deadline`` frees its slot and continues as a *late* page in addition
 /// to the regular ones. Its service starts no regular page until one of its pages gets its responses in time.
 struct SlotAllocator: Sendable {
-    /// The numbers of slots, and the deadline of a page.
     struct Settings: Hashable, Sendable {
-        /// The number of regular slots.
         var slots: Int
         /// The maximum number of regular slots of one service.
         var perService: Int
@@ -31,7 +29,6 @@ struct SlotAllocator: Sendable {
         var deadline: Duration = .seconds(5)
     }
 
-    /// The identity of a slot that is in use.
     struct Ticket: Hashable, Sendable {
         fileprivate let number: Int
     }
@@ -43,16 +40,14 @@ struct SlotAllocator: Sendable {
     }
 
     private struct Held {
-        /// The number of the service's slots, including those of late pages.
         var count = 0
         var regular = 0
     }
 
-    /// The state of a service that was late.
     private enum Lateness {
-        /// The service did not respond.
+        /// The state of a late service that did not respond.
         case silent
-        /// The service responded after the deadline.
+        /// The state of a service that responded after the deadline.
         case slow
     }
 
@@ -80,7 +75,7 @@ struct SlotAllocator: Sendable {
 
     /// Offers free slots.
     /// - Parameter isShared: `true` to offer each service at most its equal share of the slots, and one reserve slot in
-    ///   turn; `false` to offer all slots that others leave free.
+    ///   turn, and `false` to offer all slots that others leave free.
     func offer(isShared: Bool) -> Offer {
         let regular = self.regular
         let inReserve = regular >= self.settings.slots
@@ -101,7 +96,7 @@ struct SlotAllocator: Sendable {
         return Offer(limit: max(0, limit), excluded: excluded)
     }
 
-    /// Returns the number of further slots that a service may use; 0 or less if there are none.
+    /// Returns the number of further slots that a service may use. It is 0 or less if there are none.
     private func free(for service: DispatchTarget, most: Int, _ lateCount: Int) -> Int {
         let count = self.held[service]?.count ?? 0
         return switch self.late[service] {
@@ -116,10 +111,9 @@ struct SlotAllocator: Sendable {
         self.held[service] == nil || self.late[service] != nil || inReserve ? 1 : max(1, self.settings.batch)
     }
 
-    /// `true` if a slot is free for some service.
     var hasFree: Bool { self.regular < self.settings.slots + self.settings.reserve }
 
-    /// Takes a slot for a service; `nil` if no slot is free for it, or it has at least its equal share of the slots.
+    /// Takes a slot for a service, or returns `nil` if none is free for it, or it has its equal share of the slots.
     mutating func reserve(_ service: DispatchTarget) -> Ticket? {
         let inReserve = self.regular >= self.settings.slots
         guard self.hasFree, !inReserve || !self.servedInReserve.contains(service) else { return nil }
@@ -152,7 +146,7 @@ struct SlotAllocator: Sendable {
 
     /// Records the end of a page.
     /// - Parameter isAnswered: `true` if the push service responded to at least half of the pushes.
-    /// - Returns: `true` if another page may be sent in this slot; otherwise the slot has to be released.
+    /// - Returns: `true` if another page may be sent in this slot, and `false` if the slot has to be released.
     mutating func pageEnded(_ ticket: Ticket, isAnswered: Bool, now: Timestamp) -> Bool {
         guard let slot = self.slots[ticket.number], let startedAt = slot.pageStartedAt else { return false }
         self.slots[ticket.number]?.pageStartedAt = nil
@@ -167,7 +161,7 @@ struct SlotAllocator: Sendable {
     }
 
     /// Frees a slot.
-    /// - Returns: `true` if the next offer may be larger than the last one.
+    /// - Returns: `true` if the next offer may be larger than the last one, and `false` otherwise.
     @discardableResult
     mutating func release(_ ticket: Ticket) -> Bool {
         guard let slot = self.slots.removeValue(forKey: ticket.number) else { return false }
@@ -188,8 +182,6 @@ struct SlotAllocator: Sendable {
 
     // MARK: Time
 
-    /// Moves late pages out of the regular slots.
-    /// - Returns: `true` if a page was moved.
     mutating func tick(now: Timestamp) -> Bool {
         var isChanged = false
         for (number, slot) in self.slots where !slot.isLate {
@@ -203,7 +195,7 @@ struct SlotAllocator: Sendable {
         return isChanged
     }
 
-    /// The earliest time at which a page in flight becomes late; `nil` if no page can become late.
+    /// The earliest time at which a page in flight becomes late, or `nil` if no page can become late.
     var nextDeadline: Timestamp? {
         self.slots.values.compactMap { $0.isLate ? nil : $0.pageStartedAt?.advanced(by: self.settings.deadline) }.min()
     }

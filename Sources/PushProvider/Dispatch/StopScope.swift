@@ -3,12 +3,11 @@ package import ProviderModel
 import PushStore
 package import PushTypes
 
-/// The pushes to which a stop applies: a change in the store because of which they must not be sent
-/// (docs/decisions/0051).
+/// The pushes to which a stop applies: a change because of which they must not be sent (docs/decisions/0051).
 package enum StopScope: Hashable, Sendable {
     case notification(UUID)
     case app(Int64)
-    /// All pushes to an Apple environment whose credential was removed; browsers have credentials of their own.
+    /// All pushes to an Apple environment whose credential was removed. Browsers have credentials of their own.
     case environment(AppEnvironment)
     /// The pushes to changed devices whose recipients were read before the change.
     case devices(Set<Int64>, app: Int64)
@@ -25,7 +24,7 @@ package enum StopScope: Hashable, Sendable {
         }
     }
 
-    /// Returns `true` if the stop may apply to pushes of a notification.
+    /// Returns whether the stop may apply to pushes of a notification.
     func mayConcern(_ notification: UUID, app: Int64, isWeb: Bool) -> Bool {
         switch self {
         case .notification(let id): id == notification
@@ -34,7 +33,7 @@ package enum StopScope: Hashable, Sendable {
         }
     }
 
-    /// Returns `true` if the stop applies to a recipient, given that it may apply to the recipient's notification.
+    /// Returns whether the stop applies to a recipient, given that it may apply to the recipient's notification.
     func concerns(_ recipient: Recipient) -> Bool {
         switch self {
         case .notification, .app: true

@@ -12,13 +12,13 @@ package struct PagedExport<Position: Sendable>: AsyncSequence, Sendable {
     private static var pause: Duration { .seconds(1) }
 
     private let header: String?
-    /// Returns the text of a page, and the position of the next one; `nil` after the last.
+    /// Returns the text of the page at a position (`nil` for the first page), and the position of the next page (`nil`
+    /// after the last one).
     private let page: @Sendable (Position?) async throws -> (text: [UInt8], next: Position?)
-    /// The caller to which the queries are charged, kept because the body is written after the request's task has
-    /// ended.
+    /// The caller to which the queries are charged, kept because the file is written after the request's task.
     private let caller = QueryCaller.current?.exporting
 
-    /// Creates a file. `header` is its header row with the line end, `nil` for none. `page` returns the text of the
+    /// Creates a file. `header` is its header row with the line end, or `nil` for none. `page` returns the text of the
     /// page at a position (`nil` for the first one), and the position of the next page (`nil` after the last one).
     init(header: String?, _ page: @escaping @Sendable (Position?) async throws -> (text: [UInt8], next: Position?)) {
         (self.header, self.page) = (header, page)

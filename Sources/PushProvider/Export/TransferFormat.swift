@@ -12,7 +12,7 @@ package enum TransferFormat: String, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// The format of a `content-type`, whose parameters are ignored; `nil` for any other type.
+    /// Creates the format that a `content-type` names, whatever its parameters. The result is `nil` for any other type.
     package init?(contentType: String) {
         let type = contentType.prefix { $0 != ";" }.filter { $0 != " " }.lowercased()
         switch type {

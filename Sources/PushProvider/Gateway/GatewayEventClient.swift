@@ -14,17 +14,15 @@ package struct GatewayEvent: Hashable, Sendable {
     /// The display name of the event, such as `Delivered to Device`.
     package var text: String
     package var at: Timestamp
-    /// The `apns-id` of the push; `nil` for an event of a device.
+    /// The `apns-id` of the push, or `nil` for an event of a device.
     package var apnsID: String?
 }
 
-/// A page of the event list of a gateway.
 struct GatewayEventPage {
-    /// The entries of the page that could be parsed as events.
     var events: [GatewayEvent]
     /// The number of entries of the page, including those that could not be parsed.
     var count: Int
-    /// The highest id of an entry, after which the next page begins; `nil` if no entry has an id.
+    /// The highest id of an entry, after which the next page begins, or `nil` if no entry has an id.
     var last: Int64?
 }
 
@@ -37,9 +35,9 @@ package struct GatewayEventsFailure: Error, Hashable, CustomStringConvertible {
 package struct GatewayEventClient: Sendable {
     /// The maximum duration of a request including its response, after which it fails. Default 2 s.
     package var deadline: Duration = .seconds(2)
-    /// The maximum length of a response, in bytes; a longer one is an error.
+    /// The maximum length of a response, in bytes. A longer one is an error.
     private static let maximumLength = 1024 * 1024
-    /// The maximum number of events of one push that are read; further ones are left out.
+    /// The maximum number of events of one push that are read. Further ones are left out.
     private static let maximumEvents = 200
     /// The maximum length of an event's name or text, in characters. Longer ones are truncated.
     private static let maximumText = 200
@@ -60,7 +58,7 @@ package struct GatewayEventClient: Sendable {
     }
 
     /// Returns the events of a push, the oldest first.
-    /// - Parameter deadline: The maximum duration of this request; `nil` for ``deadline``.
+    /// - Parameter deadline: The maximum duration of this request, or `nil` for ``deadline``.
     /// - Throws: ``GatewayEventsFailure``, which names the address of the gateway.
     package func events(
         apnsID: String,
@@ -104,7 +102,7 @@ package struct GatewayEventClient: Sendable {
         }
     }
 
-    /// Parses an event; `nil` for JSON that is not an event.
+    /// Parses an event, or returns `nil` for JSON that is not an event.
     private static func event(_ value: JSONValue) -> GatewayEvent? {
         guard case .object(let members) = value, case .integer(let id)? = members["id"],
             case .string(let name)? = members["name"], case .integer(let at)? = members["timeMs"],
@@ -123,8 +121,7 @@ package struct GatewayEventClient: Sendable {
         )
     }
 
-    /// The HTTP client for all requests. It keeps idle connections for later requests. Each request has its own
-    /// deadline.
+    /// The HTTP client for all requests. It keeps idle connections. Each request has its own deadline.
     private static let client: HTTPClient = {
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
         configuration.httpVersion = .http1Only

@@ -49,8 +49,9 @@ package struct GatewayReceiptReader: Service {
     }
 
     /// Reads a page of events, and writes receipts for the deliveries of this provider's pushes.
-    /// - Returns: `true` if there may be more events.
-    /// - Throws: ``GatewayEventsFailure``, ``BudgetRefusal``, ``StoreError``. The next call reads the page again then.
+    /// - Returns: `true` if there may be more events, and `false` otherwise.
+    /// - Throws: ``GatewayEventsFailure``, ``BudgetRefusal`` or ``StoreError``. The next call then reads the page
+    ///   again.
     func readPage() async throws -> Bool {
         let cursor = try await self.store.gatewayCursor(self.gateway.url) ?? GatewayCursor(position: 0)
         let position = max(0, cursor.position)
@@ -78,7 +79,7 @@ package struct GatewayReceiptReader: Service {
         return page.count >= Self.page
     }
 
-    /// Returns the receipt for an event, with the `apns-id` as its id; `nil` for an event of another kind, and for a
+    /// Returns the receipt for an event, with the `apns-id` as its id, or `nil` for an event of another kind and for a
     /// push of another provider.
     static func entry(_ event: GatewayEvent) -> ReceiptBatch.Entry? {
         guard Self.names.contains(event.name), let text = event.apnsID, let id = UUID(uuidString: text),

@@ -22,7 +22,7 @@ package struct NotificationAcceptor: Sendable {
     /// - Parameters:
     ///   - budget: The maximum time for which the caller waits for the count of its recipients, including the wait for
     ///     other counts. Default 5 s.
-    ///   - direct: The direct dispatch of accepted notifications; `nil` if the dispatcher finds all in the store.
+    ///   - direct: The direct dispatch of accepted notifications, or `nil` if the dispatcher finds all in the store.
     package init(
         store: any AppStore & DeviceStore & DispatchStore & NotificationStore,
         wakes: LaneWakeSignals,
@@ -56,9 +56,10 @@ package struct NotificationAcceptor: Sendable {
     /// - Parameters:
     ///   - id: The id of the notification. A run of a schedule always uses the same id.
     ///   - key: The API key of the request, or that of the schedule.
-    ///   - run: The run of a schedule that creates the notification; `nil` for a request.
+    ///   - idempotency: The key by which a repetition of the request is recognized and accepted only once.
+    ///   - run: The run of a schedule that creates the notification, or `nil` for a request.
     ///   - acceptance: The arrival of the request, for its timeline.
-    ///   - check: Called with the number of recipients, `nil` if it is unknown. It throws to refuse the notification.
+    ///   - check: Called with the number of recipients (`nil` if it is unknown). It throws to refuse the notification.
     ///   - scheduleVersion: The version of the schedule from which the run was planned. The run is accepted only if the
     ///     schedule still has this version.
     ///   - issue: The issue that the notification announces. Both are linked in the same transaction.
@@ -150,15 +151,14 @@ package struct NotificationAcceptor: Sendable {
         }
     }
 
-    /// Returns `true` if a notification has no recipients now, else `false`; `nil` if counting takes longer than a
-    /// second.
+    /// Returns whether a notification has no recipients now, or `nil` if counting takes longer than a second.
     package func reachesNobody(_ notification: NotificationRecord) async throws -> Bool? {
         try await self.planner.recipients(of: notification, within: .seconds(1)).map { $0 == 0 }
     }
 }
 
 extension RequestError {
-    /// The error for a named token that is registered with another kind than the push requires.
+    /// Returns the error for a named token that is registered with another kind than the push requires.
     /// - Parameter position: The position of the token in the request.
     fileprivate static func tokenOfOtherKind(_ kind: DeviceTokenKind, wanted: DeviceTokenKind, position: Int)
         -> RequestError
@@ -174,7 +174,7 @@ extension RequestError {
         )
     }
 
-    /// The error for an audience without recipients, if no device has a token of the kind that the push requires.
+    /// Returns the error for an audience without recipients if no device has a token of the required kind.
     fileprivate static func noTokenOfKind(_ kind: DeviceTokenKind) -> RequestError {
         RequestError(.conflict, code: "no_token_of_kind", message: Self.lack(of: kind), path: "pushType")
     }
@@ -186,7 +186,7 @@ extension RequestError {
 }
 
 extension DeviceStore where Self: AppStore {
-    /// Returns the kind of tokens that a notification requires, if no device has such a token; `nil` otherwise.
+    /// Returns the kind of tokens that a notification requires if no device has such a token, or `nil` if one has.
     ///
     /// For an app without devices it returns `nil` if the kind is alert.
     fileprivate func missingKind(for content: NotificationContent, app: Int64) async throws -> DeviceTokenKind? {
@@ -194,16 +194,15 @@ extension DeviceStore where Self: AppStore {
         let found = try await self.countingQuickly(app: app, within: .seconds(1)) {
             try await self.tokenKinds(app: app)
         }
-        // The kinds could not be read in time. The notification has no recipients, so that no more time is spent on the
-        // error.
+        // The kinds could not be read in time. As there are no recipients, no more time is spent on the error.
         guard let kinds = found else { return nil }
         return kinds.contains(kind) || kind == .alert && kinds.isEmpty ? nil : kind
     }
 }
 
 extension ContentWarning {
-    /// Returns the warning that no device has a token of the kind that the notification requires; `nil` if a device has
-    /// one. Devices may still register one before the notification is sent.
+    /// Returns the warning that no device has a token of the kind that the notification requires, or `nil` if a device
+    /// has one. Devices may still register one before the notification is sent.
     package static func missingTokens(
         for request: NotificationRequest,
         app: Int64,

@@ -10,37 +10,37 @@ package import PushTypes
 package struct NotificationForecast: Hashable, Sendable {
     /// The reason why nothing is sent now.
     package enum Cause: String, CaseIterable, Hashable, Sendable {
-        /// Sending waits for the start of the notification.
+        /// A wait for the start of the notification.
         case start
-        /// Sending waits for the local time in the next time zone.
+        /// A wait for the local time in the next time zone.
         case localTime
-        /// Sending waits for the send window to open.
+        /// A wait for the send window to open.
         case window
-        /// Sending waits for the end of the pause between two waves.
+        /// A wait for the end of the pause between two waves.
         case wave
-        /// The next wave waits for open downloads, for their bytes per second, or for download figures not known yet.
+        /// A wait until open downloads or their bytes per second decrease, or until their figures are known.
         case downloads, bandwidth, figures
-        /// Sending is delayed because the push service requested it, or did not respond.
+        /// A delay that the push service requested, or that follows from its lack of a response.
         case pushService
-        /// Sending waits for a retry, because no other recipients remain.
+        /// A wait for a retry, because no other recipients remain.
         case retry
-        /// Sending waits because a configuration fault pauses an environment of the notification.
+        /// A wait because a configuration fault pauses an environment of the notification.
         case environment
     }
 
     /// The maximum wait that still counts as sending now, so that no next time is shown.
     private static let moment: Duration = .seconds(1)
-    /// The maximum time into the future for which an end is estimated; a later end is unknown.
+    /// The maximum time into the future for which an end is estimated. A later end is unknown.
     private static let horizon: Duration = .seconds(366 * 86_400)
 
-    /// The next time at which pushes are sent; `nil` if they are sent now, none are left, or the time is not known.
+    /// The next time at which pushes are sent, or `nil` if they are sent now, none are left, or the time is not known.
     package private(set) var nextAt: Timestamp?
     package private(set) var cause: Cause?
-    /// The estimated time at which sending ends; `nil` if it cannot be estimated.
+    /// The estimated time at which sending ends, or `nil` if it cannot be estimated.
     package private(set) var finishesAt: Timestamp?
-    /// The number of seconds until ``finishesAt``; `nil` if it cannot be estimated.
+    /// The number of seconds until ``finishesAt``, or `nil` if it cannot be estimated.
     package private(set) var secondsLeft: Int?
-    /// The number of recipients per second while sending, rounded to tenths; `nil` before the first final state.
+    /// The number of recipients per second while sending, rounded to tenths, or `nil` before the first final state.
     package private(set) var rate: Double?
 
     private let notification: NotificationRecord
@@ -48,9 +48,9 @@ package struct NotificationForecast: Hashable, Sendable {
 
     /// Creates the forecast of a notification from its stored progress.
     /// - Parameters:
-    ///   - firstStart: The start in the first time zone, see ``firstStart(of:in:)``; `nil` if it is not known.
-    ///   - paused: An environment of the notification that is paused; `nil` if none is.
-    ///   - steered: The wave of the notification that waits for downloads; `nil` if none waits.
+    ///   - firstStart: The start in the first time zone, see ``firstStart(of:in:)``, or `nil` if it is not known.
+    ///   - paused: An environment of the notification that is paused, or `nil` if none is.
+    ///   - steered: The wave of the notification that waits for downloads, or `nil` if none waits.
     package init(
         _ notification: NotificationRecord,
         firstStart: Timestamp? = nil,
@@ -162,7 +162,7 @@ extension NotificationForecast {
         self.secondsLeft = self.finishesAt.map { Int(($0.since(self.now) / .seconds(1)).rounded(.up)) }
     }
 
-    /// Returns the time at which the send window will have been open for `needed`; `nil` if it is beyond the horizon.
+    /// Returns the time at which the send window will have been open for `needed`, or `nil` if it exceeds the horizon.
     private func end(of needed: Duration, from start: Timestamp) -> Timestamp? {
         guard let window = self.notification.delivery?.window else { return start.advanced(by: needed) }
         let zone = self.zone
@@ -207,7 +207,7 @@ extension NotificationForecast {
 extension NotificationForecast {
     /// Returns the start in the first time zone of the app's devices, for a scheduled notification at a local time. The
     /// notification is opened earlier, because devices may register from time zones further east.
-    /// - Returns: The start; `nil` for any other notification, and if reading the zones takes longer than a second.
+    /// - Returns: The start, or `nil` for any other notification and if reading the zones takes longer than a second.
     package static func firstStart(
         of notification: NotificationRecord,
         in store: any AppStore & DeviceStore
@@ -226,7 +226,7 @@ extension NotificationForecast {
 package struct ConsentForecast: Hashable, Sendable {
     package var counts: [SkipReason: Int] = [:]
 
-    /// Counts the recipients in `groups`. `start` returns when a time zone is sent to; `nil` to leave its devices out.
+    /// Counts the recipients in `groups`. `start` returns the start in a time zone, or `nil` to leave its devices out.
     package init(_ groups: [ConsentGroup], start: (TimeZone?) -> Timestamp?) {
         var starts: [String?: Timestamp?] = [:]
         var decisions: [Timestamp: ConsentDecision] = [:]

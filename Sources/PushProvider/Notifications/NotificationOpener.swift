@@ -10,8 +10,8 @@ struct NotificationOpener: Sendable {
     private let budget: Duration
     private let time: any TimeSource
 
-    /// Creates an opener. `budget` is the maximum processor time for counting the recipients, 30 s by default; a
-    /// notification that takes longer is paused. `countDevices` counts an audience; `nil` to query the store.
+    /// Creates an opener. `budget` is the maximum processor time for counting the recipients, 30 s by default. A
+    /// notification that takes longer is paused. `countDevices` counts an audience, or is `nil` to query the store.
     init(
         store: any AppStore & DeviceStore & DispatchStore & NotificationStore,
         wakes: LaneWakeSignals,
@@ -27,7 +27,7 @@ struct NotificationOpener: Sendable {
     ///
     /// The notification is read again before its recipients are counted, because it may have been cancelled, paused or
     /// changed since it was found due.
-    /// - Returns: `true` if it was opened; `false` if it was no longer scheduled, or was paused now.
+    /// - Returns: `true` if it was opened, and `false` if it was no longer scheduled, or was paused now.
     /// - Throws: `BudgetRefusal` while other recipients have to be counted first. A later call opens the notification.
     func openDue(_ found: NotificationRecord) async throws -> Bool {
         guard let notification = try await self.store.notification(found.id), notification.state == .scheduled else {
@@ -56,7 +56,7 @@ struct NotificationOpener: Sendable {
         self.wakes[notification.lane].signal()
     }
 
-    /// Returns `true` for an error that would recur in every further attempt to open this notification.
+    /// Returns whether the error would recur in every further attempt to open this notification.
     private static func isPermanent(_ error: any Error) -> Bool {
         switch error {
         case StoreError.queryTooExpensive, StoreError.ownerRemoved: true

@@ -34,7 +34,7 @@ struct NotificationPlanner: Sendable {
             }
     }
 
-    /// Returns the plan; `nil` if planning takes longer than `budget`, including the wait for other queries.
+    /// Returns the plan, or `nil` if planning takes longer than `budget`, including the wait for other queries.
     func quickPlan(_ notification: NotificationRecord, within budget: Duration) async throws -> Plan? {
         if let plan = Self.planWithoutQueries(notification) { return plan }
         return try await self.store.countingQuickly(app: notification.app, within: budget) {
@@ -44,7 +44,7 @@ struct NotificationPlanner: Sendable {
 
     /// Returns the plan of a notification for a caller that can try again later.
     /// - Parameter budget: The maximum processor time of one query.
-    /// - Throws: ``StoreError/queryTooExpensive(budget:)``; `BudgetRefusal` while other queries have to run first.
+    /// - Throws: ``StoreError/queryTooExpensive(budget:)``, or `BudgetRefusal` while other queries have to run first.
     func plan(_ notification: NotificationRecord, within budget: Duration) async throws -> Plan {
         if let plan = Self.planWithoutQueries(notification) { return plan }
         return try await self.store.counting(app: notification.app, within: budget) {
@@ -62,7 +62,7 @@ struct NotificationPlanner: Sendable {
         return Plan(shards: shards, recipients: try await self.count(notification))
     }
 
-    /// Returns the number of recipients that a notification has now; `nil` if counting takes longer than `budget`.
+    /// Returns the number of recipients that a notification has now, or `nil` if counting takes longer than `budget`.
     func recipients(of notification: NotificationRecord, within budget: Duration) async throws -> Int? {
         try await self.store.countingQuickly(app: notification.app, within: budget) {
             try await self.count(notification)
@@ -106,7 +106,7 @@ struct NotificationPlanner: Sendable {
 }
 
 extension Audience {
-    /// `true` for an audience of named tokens or of a channel, which is not split by time zones.
+    /// A Boolean value that indicates whether the audience is not split by time zones: named tokens or a channel.
     fileprivate var hasNoZones: Bool { if case .devices = self { false } else { true } }
 }
 
@@ -114,7 +114,7 @@ extension AppStore {
     /// Runs queries that count the recipients of a notification. They are charged to the query budget of the app.
     /// - Parameters:
     ///   - budget: The maximum processor time of one query.
-    ///   - givenUpAt: The time at which the caller gives up; `nil` if it does not.
+    ///   - givenUpAt: The time at which the caller gives up, or `nil` if it never does.
     func counting<Value: Sendable>(
         app: Int64,
         within budget: Duration,
@@ -128,7 +128,7 @@ extension AppStore {
 
     /// Runs counting queries as ``counting(app:within:givenUpAt:_:)`` does, for a request that waits for the result.
     /// - Parameter budget: The maximum time of all queries together, including their wait for other queries.
-    /// - Returns: The result of `body`; `nil` if the queries take longer, or other queries have to run first.
+    /// - Returns: The result of `body`, or `nil` if the queries take longer or other queries have to run first.
     func countingQuickly<Value: Sendable>(
         app: Int64,
         within budget: Duration,

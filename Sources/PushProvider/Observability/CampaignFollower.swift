@@ -4,7 +4,6 @@ import PushStore
 
 /// Compares the states of campaigns, which are read every second, and decides which of their steps are logged.
 struct CampaignFollower {
-    /// A step of a campaign that is logged when it occurs.
     enum Step: String, Hashable, Sendable {
         case accepted, started, paused, resumed, cancelled, ended
     }
@@ -16,7 +15,7 @@ struct CampaignFollower {
         var steps: [Step]
     }
 
-    /// The maximum number of campaigns that are followed at the same time; further ones are not followed.
+    /// The maximum number of campaigns that are followed at the same time. Further ones are not followed.
     static let maximumCount = 1000
 
     private struct Known {
@@ -25,7 +24,7 @@ struct CampaignFollower {
     }
 
     private var known: [Int64: Known] = [:]
-    /// The number of the newest notification that was read; `nil` before the first reading.
+    /// The number of the newest notification that was read, or `nil` before the first reading.
     private(set) var newest: Int64?
 
     /// The numbers of the followed campaigns that have not ended.
@@ -55,7 +54,7 @@ struct CampaignFollower {
     }
 
     /// Returns the steps between two readings.
-    /// - Parameter before: The state at the last reading; `nil` for a new campaign.
+    /// - Parameter before: The state at the last reading, or `nil` for a new campaign.
     private static func steps(from before: Known?, to campaign: CampaignState) -> [Step] {
         var steps: [Step] = before == nil ? [.accepted] : []
         let isActive = [.scheduled, .accepted, .sending].contains(campaign.state)

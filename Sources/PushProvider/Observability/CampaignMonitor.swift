@@ -75,7 +75,6 @@ package struct CampaignMonitor: Service {
 }
 
 extension NotificationRecord {
-    /// Returns the metadata of the log line about a campaign step.
     fileprivate func details(of step: CampaignFollower.Step) -> Logger.Metadata {
         var metadata: Logger.Metadata = [:]
         if let name { metadata["name"] = "\(name)" }

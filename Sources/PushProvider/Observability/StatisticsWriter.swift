@@ -4,7 +4,7 @@ import ServiceLifecycle
 
 /// Writes the statistics for charts once a second. The store collects them in memory.
 package struct StatisticsWriter: Service {
-    /// The time between two writes. A process that is killed loses at most the statistics of this time.
+    /// The time between two writes. A process that is killed loses at most the statistics of that time.
     private static let interval: Duration = .seconds(1)
 
     private let store: any StatisticsStore

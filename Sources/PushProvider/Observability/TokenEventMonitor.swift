@@ -12,13 +12,13 @@ package struct TokenEventMonitor: Service {
     private static let interval: Duration = .seconds(10)
     /// The number of counts, one every 10 seconds, after which a summary is logged: once a minute.
     private static let countsPerSummary = 6
-    /// The maximum number of lines of one summary; further combinations are counted together in one more line.
+    /// The maximum number of lines of one summary. Further combinations are counted together in one more line.
     private static let maximumLines = 20
     /// The changes that are logged: deactivations of tokens, and those that were withheld.
     private static let logged: Set<TokenEventRecord.Action> = [.deactivated, .withheld]
 
     struct State {
-        /// The number of the last event that was counted; `nil` to begin with the next event.
+        /// The number of the last event that was counted, or `nil` to begin with the next event.
         var last: Int64?
         var summary = SummaryTally<TokenEventCount>(maximumKeys: TokenEventMonitor.maximumLines)
     }

@@ -1,24 +1,24 @@
 /// Decides to which addresses the URLs from API callers may lead, so that none reaches the provider's own network.
 package struct AddressPolicy: Hashable, Sendable {
-    /// `true` to allow private addresses, any port, and `http`. Default `false`.
+    /// A Boolean value that indicates whether private addresses, any port and `http` are allowed. Default `false`.
     package var allowsPrivate: Bool
-    /// `true` to allow `http` to public addresses. Default `false`.
+    /// A Boolean value that indicates whether `http` to public addresses is allowed. Default `false`.
     package var allowsPlainHTTP: Bool
 
     package init(allowsPrivate: Bool = false, allowsPlainHTTP: Bool = false) {
         (self.allowsPrivate, self.allowsPlainHTTP) = (allowsPrivate, allowsPlainHTTP)
     }
 
-    /// Returns `true` if requests may be sent to this address.
+    /// Returns whether requests may be sent to this address.
     package func allows(_ address: IPAddress) -> Bool { self.allowsPrivate || Self.isPublic(address) }
 
-    /// Returns one of the allowed addresses of a host name, a different one for each attempt; `nil` if none is allowed.
+    /// Returns an allowed address of a host name, a different one for each attempt, or `nil` if none is allowed.
     package func choice(of addresses: [IPAddress], attempt: Int) -> IPAddress? {
         let allowed = addresses.filter(self.allows)
         return allowed.isEmpty ? nil : allowed[Int(attempt.magnitude % UInt(allowed.count))]
     }
 
-    /// Returns `true` if requests may be sent to this port. Below 1024 only the ports of HTTP and HTTPS are allowed, so
+    /// Returns whether requests may be sent to this port. Below 1024 only the ports of HTTP and HTTPS are allowed, so
     /// that other servers, such as mail servers, cannot be reached.
     package func allows(port: Int) -> Bool {
         let isWeb = port == 80 || port == 443 || port >= 1024
@@ -27,7 +27,7 @@ package struct AddressPolicy: Hashable, Sendable {
 
     var allowsHTTP: Bool { self.allowsPrivate || self.allowsPlainHTTP }
 
-    /// Returns `true` for a unicast address that the whole internet can reach (IANA registries, RFC 6890).
+    /// Returns whether an address is a unicast address that the whole internet can reach (IANA registries, RFC 6890).
     ///
     /// For IPv6, only 2000::/3 is allowed: not loopback, unique-local, link-local, multicast, IPv4-mapped
     /// (::ffff:0:0/96) or NAT64 (64:ff9b::/96) addresses, of which the latter two may embed any IPv4 address.

@@ -6,7 +6,7 @@ package struct IPAddress: Hashable, Sendable {
     package let bytes: [UInt8]
 
     /// Parses strict dotted decimal (RFC 6943 section 3.1.1), or the text of an IPv6 address (RFC 4291 section 2.2)
-    /// without brackets and zone; `nil` for any other text.
+    /// without brackets and zone, or returns `nil` for any other text.
     package init?(_ text: String) {
         guard text.utf8.count < 64 else { return nil }
         var four = in_addr()
@@ -20,7 +20,7 @@ package struct IPAddress: Hashable, Sendable {
         }
     }
 
-    /// Creates the address from a result of `getaddrinfo`; `nil` for another address family.
+    /// Creates the address from a result of `getaddrinfo`, or returns `nil` for another address family.
     init?(_ info: addrinfo) {
         guard let address = info.ai_addr else { return nil }
         let (length, raw) = (Int(info.ai_addrlen), UnsafeRawPointer(address))
@@ -33,7 +33,6 @@ package struct IPAddress: Hashable, Sendable {
         }
     }
 
-    /// Returns `true` if the first `length` bits are those of `prefix`.
     func hasPrefix(_ prefix: IPAddress, length: Int) -> Bool {
         guard self.bytes.count == prefix.bytes.count else { return false }
         for (index, (byte, wanted)) in zip(self.bytes, prefix.bytes).enumerated() {

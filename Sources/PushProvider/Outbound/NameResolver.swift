@@ -38,9 +38,10 @@ package enum HostNameSource: String, Hashable, Sendable {
 /// The reason why the addresses of a name are not known.
 package enum NameResolutionFailure: Error, Hashable, Sendable, CustomStringConvertible {
     case unknown(reason: String)
-    /// The look-up exceeded the time limit.
+    /// A look-up that exceeded the time limit.
     case tooSlow
-    /// Too many look-ups of the app are waiting, or this one started too late. It says nothing about the name.
+    /// A look-up that was refused because too many look-ups of the app are waiting, or that started too late. It says
+    /// nothing about the name.
     case busy
 
     package var description: String {

@@ -6,16 +6,16 @@ import PushSupport
 
 /// The failure of a request that a ``PinnedClient`` makes.
 package enum PinnedClientFailure: Error, Hashable, Sendable {
-    /// There was no response. The server may have received the request.
+    /// A request without a response. The server may have received the request.
     case noResponse(reason: String)
-    /// No connection could be opened, so nothing was sent.
+    /// A connection that could not be opened, so that nothing was sent.
     case noConnection(reason: String)
-    /// The name was not looked up because too many look-ups are in progress. Nothing was sent, and the failure says
+    /// A name that was not looked up because too many look-ups are in progress. Nothing was sent, and the failure says
     /// nothing about the receiver.
     case resolverBusy(reason: String)
-    /// The policy does not allow the URL, or any address of its host name. Nothing was sent.
+    /// A URL that the policy does not allow, or whose host name has no allowed address. Nothing was sent.
     case addressNotAllowed(reason: String)
-    /// The body of the response exceeds this maximum length, in bytes.
+    /// A response whose body exceeds this maximum length, in bytes.
     case tooLong(maximum: Int)
 
     package var text: String {
@@ -44,7 +44,7 @@ package struct PinnedClient: Sendable {
     ///   - speaksHTTP2: `true` to use HTTP/2 if the server supports it, for concurrent requests over one connection.
     ///     Default `false`.
     ///   - deadline: The maximum time for resolving the name, and again for connecting.
-    /// - Throws: ``PinnedClientFailure``.
+    /// - Throws: ``PinnedClientFailure`` if the URL is not allowed, or the name has no allowed address.
     package init(
         _ url: String,
         app: Int64,
@@ -84,12 +84,12 @@ package struct PinnedClient: Sendable {
         self.client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
 
-    /// Closes the connection. Must be called after the last request.
+    /// Closes the connection. It must be called after the last request.
     package func close() async { try? await self.client.shutdown() }
 
     /// Sends a request to this client's host.
     /// - Parameter deadline: The maximum time until the response head arrives.
-    /// - Throws: ``PinnedClientFailure``.
+    /// - Throws: ``PinnedClientFailure`` if there is no response within the deadline.
     package func execute(
         _ request: HTTPClientRequest,
         deadline: Duration
@@ -102,7 +102,7 @@ package struct PinnedClient: Sendable {
         }
     }
 
-    /// Returns `true` for an error that occurred before the request was sent; `false` if it may have been sent.
+    /// Returns whether an error occurred before the request was sent. If not, the request may have been sent.
     private static func isOfConnection(_ error: any Error) -> Bool {
         switch error as? HTTPClientError {
         case .connectTimeout?, .getConnectionFromPoolTimeout?, .tlsHandshakeTimeout?: true

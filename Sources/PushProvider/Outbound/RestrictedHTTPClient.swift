@@ -30,10 +30,10 @@ package struct RestrictedHTTPClient: Sendable {
     package struct Response: Sendable {
         package var status: Int
         package var headers: HTTPHeaders
-        /// The body of the response; empty if the caller did not request it.
+        /// The body of the response, or empty data if the caller did not request the body.
         package var body: Data
 
-        /// Returns the delay before another request that the server demands in `retry-after`; `nil` if it demands none.
+        /// Returns the delay before another request that the server's `retry-after` demands, or `nil` if it has none.
         package func retryAfter(now: Timestamp) -> Duration? {
             RetryAfter.read(self.headers.first(name: "retry-after"), now: now)
         }
@@ -42,7 +42,7 @@ package struct RestrictedHTTPClient: Sendable {
     /// Sends a request, and returns the response with any status.
     /// - Parameters:
     ///   - app: The app on whose behalf the name is looked up.
-    ///   - maximum: The maximum length of the response's body, in bytes; `nil` to ignore the body.
+    ///   - maximum: The maximum length of the response's body, in bytes, or `nil` to ignore the body.
     /// - Throws: ``PinnedClientFailure`` if there is no response, or its body is too long.
     package func request(
         _ method: HTTPMethod,
@@ -62,7 +62,7 @@ package struct RestrictedHTTPClient: Sendable {
 
     /// Sends a request to the host of a URL.
     /// - Parameter request: Returns the request for the checked address. Its URL must have the host of this address.
-    /// - Throws: ``PinnedClientFailure``.
+    /// - Throws: ``PinnedClientFailure`` if there is no response, or its body is too long.
     func response(
         from url: String,
         app: Int64,

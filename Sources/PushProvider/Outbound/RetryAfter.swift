@@ -3,7 +3,7 @@ import PushTypes
 
 /// Parses a `retry-after` header (RFC 9110 section 10.2.3).
 enum RetryAfter {
-    /// Returns the delay; `nil` for text that is neither a number of seconds nor a date in the preferred format.
+    /// Returns the delay, or `nil` for text that is neither a number of seconds nor a date in the preferred format.
     static func read(_ text: String?, now: Timestamp) -> Duration? {
         guard let text, text.utf8.count <= 40 else { return nil }
         if let seconds = UInt32(text) { return .seconds(Int64(seconds)) }

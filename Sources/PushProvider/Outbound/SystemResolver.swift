@@ -6,8 +6,7 @@ import Synchronization
 
 /// Resolves names with the operating system's resolver. A process has one instance.
 ///
-/// A look-up blocks a thread and cannot be cancelled. Without a response of the name servers it takes half a minute or
-/// more.
+/// A look-up blocks a thread and cannot be cancelled. Without a response it takes half a minute or more.
 ///
 /// Look-ups run on a few threads of their own, and concurrent look-ups of the same name are combined. Each source of an
 /// app has a few look-ups at a time. Names that were never found, and names that no operator has set, leave some
@@ -15,7 +14,6 @@ import Synchronization
 package final class SystemResolver: NameResolver {
     package typealias LookUp = @Sendable (String) throws -> [IPAddress]
 
-    /// The callers that wait for each name, the look-ups in progress, and the settings' names that were found before.
     private struct State {
         var callers: [String: [Int: EventLoopPromise<[IPAddress]>]] = [:]
         var lastID = 0

@@ -3,13 +3,13 @@ package import PushSupport
 
 /// The URL of a webhook or another server, parsed by strict rules, so that other parsers find the same host in it.
 package struct WebhookAddress: Hashable, Sendable {
-    /// The maximum length of a URL, in bytes; a longer one is rejected.
+    /// The maximum length of a URL, in bytes. A longer one is rejected.
     package static let maximumLength = Member.maximumURL
 
     package let isSecure: Bool
     /// The host: a name or IPv4 address in lower case, or an IPv6 address without brackets.
     package let host: String
-    /// The host as an IP address; `nil` if it is a name.
+    /// The host as an IP address, or `nil` if it is a name.
     package let literal: IPAddress?
     package let port: Int
     /// The path and the query. It begins with a slash.
@@ -76,7 +76,7 @@ package struct WebhookAddress: Hashable, Sendable {
     /// The command-line option that allows private addresses, for error messages.
     static let hint = "--allow-private-webhooks"
 
-    /// Splits an authority into the host, in brackets if it is IPv6, and the port; `nil` if it names no port.
+    /// Splits an authority into the host, in brackets if it is IPv6, and the port, which is `nil` if it is absent.
     private static func split(_ authority: Substring) throws(RequestError) -> (host: Substring, port: Int?) {
         let colon = authority.lastIndex(of: ":")
         guard let colon, authority.last != "]" else { return (authority, nil) }
@@ -110,7 +110,7 @@ package struct WebhookAddress: Hashable, Sendable {
             && label.utf8.allSatisfy { $0.isAlphanumeric || "-_".utf8.contains($0) }
     }
 
-    /// Returns `true` for names that always stand for the local host (RFC 6761 section 6.3).
+    /// Returns whether a name always stands for the local host (RFC 6761 section 6.3).
     private static func isLocal(_ name: String) -> Bool { name == "localhost" || name.hasSuffix(".localhost") }
 
     private static func isPlain(_ byte: UInt8) -> Bool {

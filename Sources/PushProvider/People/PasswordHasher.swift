@@ -8,18 +8,16 @@ import Synchronization
 /// Clients at networks from which a user has signed in have a thread and a queue of their own, so that strangers, from
 /// however many networks, cannot lock them out.
 package final class PasswordHasher: Sendable {
-    /// The result of checking a password.
     enum Verdict: Hashable {
         case wrong
         case right
-        /// The password is right, but its hash has outdated parameters. `renewed` has to be stored instead.
+        /// The verdict that the password is right, but its hash is outdated. `renewed` has to be stored instead.
         case outdated(renewed: String)
     }
 
-    /// The client or user on whose behalf a password is hashed.
     struct Caller {
         let identity: BudgetCaller.Identity
-        /// `true` if a user has signed in from this network before, or is signed in now.
+        /// A Boolean value that indicates whether a user has signed in from this network before, or is signed in now.
         let isKnown: Bool
 
         /// Creates a caller at a known network. `identity` is the user or the network.
@@ -94,7 +92,6 @@ package final class PasswordHasher: Sendable {
         return try await body(Place(hasher: self, threads: caller.isKnown ? self.threads : self.strangersThreads))
     }
 
-    /// A permit with which a request may hash passwords.
     struct Place: Sendable {
         fileprivate let hasher: PasswordHasher
         fileprivate let threads: NIOThreadPool
@@ -105,8 +102,8 @@ package final class PasswordHasher: Sendable {
         }
 
         /// Checks a password.
-        /// - Parameter stored: The stored form; `nil` if there is none. The password is wrong then, after the same
-        ///   amount of work.
+        /// - Parameter stored: The stored form, or `nil` if there is none. In that case the password counts as wrong,
+        ///   after the same amount of work.
         func check(_ password: String, _ stored: String?) async throws -> Verdict {
             let hasher = self.hasher
             return try await self.threads.runIfActive {

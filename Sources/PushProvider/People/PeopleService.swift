@@ -25,15 +25,15 @@ package struct PeopleService: Sendable {
     }
 
     /// Adds a user account, whose password the user chooses with the link.
-    /// - Returns: The account and its link; `nil` if another account has the name.
+    /// - Returns: The account and its link, or `nil` if another account has the name.
     package func add(_ person: PersonRecord) async throws -> (person: PersonRecord, link: NewLink)? {
         let (link, record) = self.link(for: person.id)
         return try await self.store.addPerson(person, link: record).map { ($0, link) }
     }
 
     /// Creates a link with which a user chooses a password. It replaces the user's earlier link.
-    /// - Parameter person: The id of the user; `nil` for the first admin, whom redeeming the link creates.
-    /// - Returns: The link; `nil` if there is no such user, the user is disabled, or the first admin exists already.
+    /// - Parameter person: The id of the user, or `nil` for the first admin, whom redeeming the link creates.
+    /// - Returns: The link, or `nil` if there is no such user, the user is disabled, or the first admin exists already.
     package func makeLink(for person: UUID?) async throws -> NewLink? {
         let (link, record) = self.link(for: person)
         return try await self.store.setLink(record) ? link : nil

@@ -9,11 +9,11 @@ package struct Session: Hashable, Sendable {
     package let id: UUID
     /// The caller of the requests in this session, with its current rights.
     package let caller: APICaller
-    /// The role of the user; `nil` for an API key.
+    /// The role of the user, or `nil` for an API key.
     package let role: PersonRole?
     /// The CSRF token, which every form of this session has to send.
     package let csrfToken: String
-    /// The language that the user has chosen; `nil` if none was chosen.
+    /// The language that the user has chosen, or `nil` if none was chosen.
     package let language: String?
 
     init(_ stored: StoredSession, token: String) {
@@ -29,7 +29,7 @@ package struct Session: Hashable, Sendable {
         }
     }
 
-    /// Returns `true` if a text is the ``csrfToken``, compared in constant time.
+    /// Returns whether a text is the ``csrfToken``. The comparison takes constant time.
     package func accepts(csrfToken text: String) -> Bool {
         SymmetricKey(data: Data(text.utf8)) == SymmetricKey(data: Data(self.csrfToken.utf8))
     }
@@ -53,7 +53,7 @@ enum SessionToken {
 
     static func hash(_ text: String) -> [UInt8] { Array(SHA256.hash(data: Data(text.utf8))) }
 
-    /// Returns `true` if a text has the length of a token.
+    /// Returns whether a text has the length of a token.
     static func isToken(_ text: String) -> Bool { text.utf8.count == RandomText.length }
 
     /// Returns the CSRF token of a session. It is derived from the session token by a one-way function.

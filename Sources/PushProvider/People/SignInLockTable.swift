@@ -36,8 +36,7 @@ final class SignInLockTable: Sendable {
         }
     }
 
-    /// Records that an attempt has succeeded. For a user, all failures are forgotten; for a network, only this attempt
-    /// is no longer counted.
+    /// Records that an attempt has succeeded. It forgets all failures of a user, but only this attempt of a network.
     func succeeded(_ subject: Subject) {
         self.locks.withLock { locks in
             guard case .network = subject else { return locks[subject] = nil }

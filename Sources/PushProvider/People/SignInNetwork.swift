@@ -1,7 +1,7 @@
 /// The network from which a user signs in: an IPv4 address, or the first 64 bits of an IPv6 address, which identify one
 /// customer's network.
 struct SignInNetwork: Hashable, Sendable {
-    /// The 4 or 8 bytes of the network; for text that is not an address, the first 64 bytes of its UTF-8.
+    /// The 4 or 8 bytes of the network, or for text that is not an address the first 64 bytes of its UTF-8.
     let bytes: [UInt8]
 
     /// The site of the network: the IPv4 address, or the first 48 bits of an IPv6 address.

@@ -18,8 +18,7 @@ package struct SignInService: Sendable {
     private let log: RateLimitedLog
     private let audit: @Sendable (String, APICaller) async -> Void
 
-    /// Creates the service. `audit` writes an audit entry with an action and a caller; equal ones within a minute are
-    /// merged.
+    /// Creates the service. `audit` writes an audit entry, and merges equal ones within a minute.
     package init(
         store: any PersonStore & SessionStore,
         keys: APIKeys,
@@ -109,8 +108,8 @@ package struct SignInService: Sendable {
         return try await self.begin(stored, token, replacing: old, "sign in with an API key")
     }
 
-    /// Returns the session with a token. Its use is recorded if `isUse` is `true`, which extends the session.
-    /// - Returns: `nil` for a token that is unknown or has expired, and if the user is disabled or the key has expired.
+    /// Returns the session with a token. If `isUse` is `true`, its use is recorded, which extends the session.
+    /// - Returns: The session, or `nil` for a token that is unknown or has expired, a disabled user or an expired key.
     package func session(token: String, isUse: Bool = true) async throws -> Session? {
         guard SessionToken.isToken(token),
             let stored = try await self.store.session(hash: SessionToken.hash(token))
@@ -141,8 +140,7 @@ extension SignInService {
         path: "password"
     )
 
-    /// Returns the caller to which hashing for a sign-in is charged. It depends on the network only, so that it reveals
-    /// nothing about names.
+    /// Returns the caller to which hashing is charged. It depends on the network only, to reveal nothing about names.
     private func caller(at network: SignInNetwork) async throws -> PasswordHasher.Caller {
         try await self.store.isKnownNetwork(network.bytes)
             ? .known(.network(network.bytes)) : .stranger(.network(network.site))
@@ -171,8 +169,8 @@ extension SignInService {
         return .network(site: network.site)
     }
 
-    /// Throws ``RetryLaterError`` for an attempt that has to wait. `address` is that of the browser, for the log; `nil`
-    /// for a change of a password.
+    /// Throws ``RetryLaterError`` for an attempt that has to wait. `address` is that of the browser, for the log, or
+    /// `nil` for a change of a password.
     private func proceed(_ decision: SignInLock.Decision, _ address: String? = nil) throws {
         guard case .wait(let delay) = decision else { return }
         self.log.log(
@@ -237,9 +235,9 @@ extension SignInService {
 extension SignInService {
     /// Redeems a link: sets the password, ends all earlier sessions of the user, and signs the user in.
     /// - Parameters:
-    ///   - name: The name of the first admin; ignored for a link of a user who has a name.
+    ///   - name: The name of the first admin. It is ignored for a link of a user who has a name.
     ///   - old: The earlier session of the browser, which is ended.
-    /// - Throws: ``RequestError`` for a link that is unknown, was redeemed or has expired, and for a name or a password
+    /// - Throws: ``RequestError`` for a link that is unknown, was redeemed or has expired, and for a name or password
     ///   that breaks a rule.
     package func redeem(
         link: String,
@@ -264,7 +262,7 @@ extension SignInService {
         return try await self.begin(session, token, replacing: old, "redeem a link")
     }
 
-    /// Returns the link with this text; `nil` if it is unknown, was redeemed or has expired.
+    /// Returns the link with this text, or `nil` if it is unknown, was redeemed or has expired.
     package func link(_ text: String) async throws -> ValidLink? {
         guard SessionToken.isToken(text) else { return nil }
         return try await self.store.link(hash: SessionToken.hash(text), now: self.time.steady)

@@ -23,7 +23,8 @@ package struct StoredPassword {
         /// equivalent choices in OWASP's *Password Storage Cheat Sheet*.
         package static let standard = Parameters(logarithm: 15, blockSize: 8, parallelism: 3)
 
-        /// `true` if the parameters are in a plausible range, so that a corrupt string cannot exhaust memory.
+        /// A Boolean value that indicates whether the parameters are plausible, so that a corrupt string cannot exhaust
+        /// memory.
         fileprivate var isSensible: Bool {
             (1...20).contains(self.logarithm) && (1...32).contains(self.blockSize)
                 && (1...16).contains(self.parallelism) && self.memory <= 128 * 1024 * 1024
@@ -48,7 +49,7 @@ package struct StoredPassword {
         self.hash = Data(Self.code(of: try Self.derive(password, salt, parameters), secret))
     }
 
-    /// Parses the stored form of a password; `nil` for any other text.
+    /// Parses the stored form of a password, or returns `nil` for any other text.
     init?(text: String) {
         let parts = text.split(separator: "$", omittingEmptySubsequences: false)
         guard parts.count == 5, parts[0].isEmpty, parts[1] == Self.algorithm,
@@ -65,8 +66,8 @@ package struct StoredPassword {
         return "$\(Self.algorithm)$\(parameters)$\(Self.text(self.salt))$\(Self.text(self.hash))"
     }
 
-    /// Returns `true` for the password that was hashed. It takes the time and memory that the parameters require, and
-    /// compares in constant time.
+    /// Returns whether a password is the one that was hashed. It takes the time and memory that the parameters require,
+    /// and compares in constant time.
     func matches(_ password: String, secret: String) throws -> Bool {
         let derived = try Self.derive(password, self.salt, self.parameters)
         let key = SymmetricKey(data: Data(secret.utf8))

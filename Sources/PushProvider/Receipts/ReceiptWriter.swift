@@ -10,7 +10,7 @@ import Synchronization
 ///
 /// A transaction begins when the previous one has ended, and at least ``Limits/interval`` after the previous one began.
 /// Receipts that arrive meanwhile share it, so that campaigns can write in between. A caller waits until its receipts
-/// are on disk, or gets an error.
+/// are on disk.
 package actor ReceiptWriter {
     /// The limits on transactions. The budget ``BudgetedResource/receipts`` limits the number of receipts that wait.
     package struct Limits: Hashable, Sendable {
@@ -86,7 +86,6 @@ package actor ReceiptWriter {
         self.isWriting = false
     }
 
-    /// Writes the waiting batches that fit into the next transaction.
     private func writeNext() async {
         let next = self.queue.takeNext()
         // The requests no longer count as waiting.
@@ -102,7 +101,6 @@ package actor ReceiptWriter {
         }
     }
 
-    /// Encodes receipts as a block of events for webhooks.
     private static func events(_ news: [NewReceipt]) -> Data {
         var events = WebhookEventEncoder(expected: news.count)
         for one in news { events.append(one) }
@@ -114,7 +112,6 @@ package actor ReceiptWriter {
 ///
 /// So no app waits for all receipts of another app. The queue has no limit: a budget limits the waiting receipts.
 struct ReceiptQueue<Ticket> {
-    /// A batch that waits, and the ticket through which its caller gets the results.
     struct Element {
         var batch: ReceiptBatch
         var ticket: Ticket

@@ -15,7 +15,7 @@ struct AttributeScanner {
 
     /// The names of the members to find, in UTF-8.
     private let names: [[UInt8]]
-    /// The value of each name in ``names``; `nil` for an absent member, `null`, an object or an array.
+    /// The value of each name in ``names``, or `nil` for an absent member, `null`, an object or an array.
     private(set) var values: [Value?]
     private var position = 0
 
@@ -28,8 +28,8 @@ struct AttributeScanner {
         for index in self.values.indices { self.values[index] = nil }
     }
 
-    /// Sets ``values`` to the positions in the text. It stops when every name was found. Of members with the same name,
-    /// the first is used.
+    /// Sets ``values`` to the positions in the text. It stops when every name was found. The first of several members
+    /// with one name is used.
     mutating func scan(_ text: Span<UInt8>) throws(Damage) {
         self.reset()
         self.position = 0
@@ -62,7 +62,7 @@ struct AttributeScanner {
         return nil
     }
 
-    /// Returns the next byte that is not white space, without consuming it.
+    /// Returns the next byte that is not white space without consuming it, or returns `nil` at the end of the text.
     private mutating func next(_ text: Span<UInt8>) -> UInt8? {
         while self.position < text.count {
             switch text[self.position] {
@@ -99,7 +99,7 @@ struct AttributeScanner {
         throw Damage()
     }
 
-    /// Parses a value; `nil` for `null`, an object or an array.
+    /// Parses a value, or returns `nil` for `null`, an object or an array.
     private mutating func value(_ text: Span<UInt8>) throws(Damage) -> Value? {
         switch self.next(text) {
         case UInt8(ascii: "\""):

@@ -8,9 +8,9 @@ package import PushTypes
 package struct ContentPreview: Hashable, Sendable {
     /// The JSON text that the device receives, after decryption if the content is encrypted.
     package var payload: [UInt8]
-    /// The JSON text that Apple receives, if the content is encrypted; `nil` if it is the same as ``payload``.
+    /// The JSON text that Apple receives if the content is encrypted, or `nil` if it is the same as ``payload``.
     package var encrypted: [UInt8]?
-    /// The localization for the device, in lower case with hyphens; `nil` for the default.
+    /// The localization for the device, in lower case with hyphens, or `nil` for the default.
     package var locale: String?
 
     /// The size of the payload that is sent, in bytes.
@@ -18,10 +18,9 @@ package struct ContentPreview: Hashable, Sendable {
 
     /// Renders a preview.
     /// - Parameters:
-    ///   - profile: The profile of the device; `nil` for the default variant, with variables at their defaults or
-    ///     empty.
+    ///   - profile: The profile of the device, or `nil` for the default variant with default or empty variables.
     ///   - badge: The badge count that the device would show.
-    ///   - key: The key of the device, for encrypted content; `nil` to use an example key.
+    ///   - key: The key of the device, for encrypted content, or `nil` to use an example key.
     /// - Throws: ``RenderFailure`` if sending to this device would fail.
     package init(
         _ content: NotificationContent,

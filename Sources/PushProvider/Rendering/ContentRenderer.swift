@@ -14,9 +14,9 @@ package struct ContentRenderer: Sendable {
 
     /// The fields of a recipient's profile that ``render(for:badge:)`` reads.
     package let needs: RecipientProfileFields
-    /// The change of the badge count that precedes ``render(for:badge:)``; `nil` if the content has no badge counter.
+    /// The change of the badge count before ``render(for:badge:)``, or `nil` if the content has no badge counter.
     package let badge: BadgeChange?
-    /// The payload for all devices; `nil` if it depends on the device.
+    /// The payload for all devices, or `nil` if it depends on the device.
     package let fixed: Data?
 
     private let limit: Int
@@ -26,16 +26,14 @@ package struct ContentRenderer: Sendable {
     private var variantsByLocale: [String: Int] = [:]
     private var scanner: AttributeScanner
 
-    /// The compiled payload for the devices of one locale.
     private struct Variant: Sendable {
-        /// The locale (``LocaleTag/name``); `nil` for all locales that have no localization.
+        /// The locale (``LocaleTag/name``), or `nil` for all locales that have no localization.
         var locale: String?
         var payload: CompiledPayload
     }
 
-    /// Creates a renderer. `notification` is the id for the member `martlet`; `nil` before the notification is
-    /// accepted.
-    /// - Throws: ``RenderFailure/damagedContent``.
+    /// Creates a renderer. `notification` is the id for the member `martlet`, or `nil` before acceptance.
+    /// - Throws: ``RenderFailure/damagedContent`` if the stored content cannot be decoded.
     package init(_ content: NotificationContent, notification: UUID? = nil) throws(RenderFailure) {
         self.limit = content.maximumPayloadSize
         let marker = PayloadMarker(content, notification: notification ?? PayloadMarker.sampleID)
@@ -81,7 +79,7 @@ package struct ContentRenderer: Sendable {
     }
 
     /// Returns the payload for one device.
-    /// - Parameter badge: The badge count to show, which includes this notification; `nil` leaves the badge unchanged.
+    /// - Parameter badge: The badge count to show, this notification included, or `nil` to leave it unchanged.
     package mutating func render(for profile: RecipientProfile, badge: Int?) throws(RenderFailure) -> [UInt8] {
         if let fixed = self.fixed { return Array(fixed) }
         let payload = self.variants[self.variantIndex(for: profile.locale)].payload
@@ -102,7 +100,7 @@ package struct ContentRenderer: Sendable {
         return output
     }
 
-    /// Returns the locale of the variant for a device; `nil` for the default variant.
+    /// Returns the locale of the variant for a device, or `nil` for the default variant.
     package mutating func variant(for locale: String?) -> String? {
         self.variants.isEmpty ? nil : self.variants[self.variantIndex(for: locale)].locale
     }
@@ -127,19 +125,19 @@ package struct ContentRenderer: Sendable {
 
 /// The reason why no payload can be rendered for a device. Another attempt would fail in the same way.
 package enum RenderFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The device has no value for this variable, and the variable has no default.
+    /// A variable for which the device has no value, and which has no default.
     case missingValue(String)
-    /// The stored content cannot be decoded, so no device receives a push.
+    /// Stored content that cannot be decoded, so that no device receives a push.
     case damagedContent
-    /// The device's attributes are not a JSON object.
+    /// Attributes of the device that are not a JSON object.
     case damagedAttributes
-    /// The payload sets only the badge, and there is no badge count for the device.
+    /// A payload that sets only the badge, for a device without a badge count.
     case missingBadge
-    /// The content is encrypted, and the device has no key.
+    /// Encrypted content for a device without a key.
     case noEncryptionKey
-    /// No payload can be encrypted to the device's key.
+    /// A key of the device to which no payload can be encrypted.
     case unusableKey
-    /// The payload exceeds the limit of its push type. Both numbers are in bytes.
+    /// A payload that exceeds the limit of its push type. Both numbers are in bytes.
     case tooLarge(size: Int, limit: Int)
 
     /// The reason, as stored in the ledger. It never includes a value from the device's profile.

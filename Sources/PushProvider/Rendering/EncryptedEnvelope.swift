@@ -9,8 +9,8 @@ struct EncryptedEnvelope: Sendable {
     private let text: EnvelopeText
     private let limit: Int
 
-    /// Creates an envelope; `nil` if the content is not encrypted.
-    /// - Throws: ``RenderFailure/damagedContent``.
+    /// Creates an envelope, or returns `nil` if the content is not encrypted.
+    /// - Throws: ``RenderFailure/damagedContent`` if the stored content cannot be decoded.
     init?(_ content: NotificationContent, bundleID: Topic, notification: UUID) throws(RenderFailure) {
         do throws(EnvelopeText.Damage) {
             guard let text = try EnvelopeText(content, notification: notification) else { return nil }
@@ -24,7 +24,7 @@ struct EncryptedEnvelope: Sendable {
 
     /// Returns the payload with the ciphertext for an installation.
     /// - Parameter payload: The payload that the installation obtains by decryption.
-    /// - Throws: ``RenderFailure/unusableKey``, ``RenderFailure/tooLarge(size:limit:)``.
+    /// - Throws: ``RenderFailure/unusableKey``; ``RenderFailure/tooLarge(size:limit:)`` for a payload above the limit.
     func seal(_ payload: [UInt8], to key: InstallationPublicKey) throws(RenderFailure) -> [UInt8] {
         let sealed: String
         do {

@@ -4,7 +4,7 @@ import PushSupport
 /// Assembles a compiled payload for one device.
 struct PayloadAssembler {
     let profile: RecipientProfile
-    /// The badge count to show; `nil` for no badge.
+    /// The badge count to show, or `nil` for no badge.
     let badge: Int?
     /// The positions of the attributes' values, in the order of the compiler's names.
     let values: [AttributeScanner.Value?]
@@ -60,7 +60,7 @@ struct PayloadAssembler {
     }
 
     /// Appends the value of a variable.
-    /// - Returns: `true` if the device has a value, which may be empty.
+    /// - Returns: `true` if the device has a value, which may be empty, and `false` otherwise.
     private func append(_ source: CompiledPayload.Source, _ attributes: Span<UInt8>, to output: inout [UInt8]) -> Bool {
         switch source {
         case .user: Self.append(self.profile.user, to: &output)

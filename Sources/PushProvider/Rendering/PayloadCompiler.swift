@@ -4,7 +4,6 @@ import PushSupport
 
 /// A payload in the form of segments, from which it is assembled for each device.
 struct CompiledPayload {
-    /// The source of a variable's value.
     enum Source: Hashable {
         case user, locale, timeZone, appVersion
         /// The attribute with this index in ``PayloadCompiler/names``.
@@ -13,12 +12,11 @@ struct CompiledPayload {
 
     /// JSON that is the same for every device, or a value that is inserted for each device.
     enum Segment {
-        /// JSON text that is the same for every device.
         case literal([UInt8])
-        /// The value of a variable inside a JSON string. `fallback` is its escaped default; `nil` if it has none.
+        /// The value of a variable inside a JSON string. `fallback` is its escaped default, or `nil` if it has none.
         case variable(name: String, source: Source, fallback: [UInt8]?)
-        /// The member `badge`, the first member of `aps`. `hasNext` is `true` if `aps` has others, `isAlone` if none is
-        /// an alert or a sound.
+        /// The member `badge`, the first member of `aps`. `hasNext` is `true` if `aps` has other members, and `isAlone`
+        /// if none of these is an alert or a sound.
         case badge(hasNext: Bool, isAlone: Bool)
     }
 

@@ -37,8 +37,7 @@ package final class ErasureService: Service {
         init(_ erasure: ErasureRecord) { (self.erasure, self.request) = (erasure.id, erasure.request) }
     }
 
-    /// Creates the service. `direct` takes back pushes in memory, and `wake` is signalled when there is something to
-    /// erase.
+    /// Creates the service. `direct` takes back pushes in memory, and `wake` signals that there is something to erase.
     package init(
         store: any ErasureStore,
         direct: DirectDispatch,
@@ -108,7 +107,7 @@ package final class ErasureService: Service {
     }
 
     /// Rewrites the database file, unless it was rewritten within ``ErasureSettings/overwriting``.
-    /// - Returns: `true` if no erasure is waiting for a rewrite.
+    /// - Returns: `true` if no erasure is waiting for a rewrite, and `false` otherwise.
     private func overwrite() async throws -> Bool {
         guard try await self.store.erasures().contains(where: \.isEmptied) else { return true }
         let now = self.time.steady

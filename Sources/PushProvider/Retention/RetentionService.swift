@@ -36,8 +36,8 @@ package struct RetentionService: Service {
     private let time: any TimeSource
     private let logger: Logger
 
-    /// Creates the service. `files` removes unused uploaded files, `nil` if there is no folder of files; `wake` is
-    /// signalled when the clocks have to be read again.
+    /// Creates the service. `files` removes unused uploaded files, or is `nil` if there is no folder of files. `wake`
+    /// is signalled when the clocks have to be read again.
     package init(
         store: any RetentionStore,
         settings: RetentionSettings = RetentionSettings(),

@@ -84,7 +84,7 @@ package struct ScheduleRunner: Service {
     }
 
     /// Performs all due work once.
-    /// - Returns: `true` if any work was due.
+    /// - Returns: `true` if any work was due, and `false` otherwise.
     package func step() async -> Bool {
         let found = await self.findDue([])
         return await withTaskGroup(of: WorkResult.self) { group in
@@ -96,15 +96,14 @@ package struct ScheduleRunner: Service {
     /// The result of one search for due work, or of one app's work.
     private struct WorkResult {
         var hasWorked = false, hasFailed = false
-        /// `true` if the work was refused because other queries have to run first. The rest of the app's work then
-        /// waits.
+        /// A Boolean value that indicates whether the work was refused because other queries have to run first. The
+        /// rest of the app's work then waits.
         var isRefused = false
-        /// `true` if unreadable schedules were found and paused.
         var hasPaused = false
     }
 
     /// Reads the work that is due.
-    /// - Parameter excluded: The apps whose work cannot start now; `nil` if no work can start.
+    /// - Parameter excluded: The apps whose work cannot start now, or `nil` if no work can start.
     private func findDue(_ excluded: Set<Int64>?) async -> (work: [DueWork], result: WorkResult) {
         var result = WorkResult()
         guard let excluded else { return ([], result) }
@@ -127,8 +126,7 @@ package struct ScheduleRunner: Service {
     }
 
     /// Performs the work of one app. A notification or schedule that fails does not block the others.
-    /// - Parameter end: The end of the app's turn; `nil` for no limit. The first notification or schedule is always
-    ///   processed.
+    /// - Parameter end: The end of the app's turn, or `nil` for no limit. The first item is always processed.
     private func perform(_ work: DueWork, until end: ContinuousClock.Instant? = nil) async -> WorkResult {
         var result = WorkResult()
         var isFirst = true
@@ -167,8 +165,7 @@ package struct ScheduleRunner: Service {
         }
     }
 
-    /// Performs the due runs of a schedule. A run's notification has a fixed id, so that a crash between the two writes
-    /// sends nothing twice.
+    /// Performs the due runs of a schedule. A run's notification has a fixed id, so that a crash repeats nothing.
     private func run(_ schedule: ScheduleRecord) async throws {
         guard let planned = schedule.nextRunAt else { return }
         guard let next = self.firstRun(of: schedule, planned) else {
@@ -204,8 +201,8 @@ package struct ScheduleRunner: Service {
         )
     }
 
-    /// Returns the first run that may take place; `nil` if there is none. It is the planned run, unless that is earlier
-    /// than the schedule's creation or last run because a clock was far behind when it was planned.
+    /// Returns the first run that may take place, or `nil` if there is none. It is the planned run, unless that is
+    /// earlier than the schedule's creation or last run because a clock was far behind when it was planned.
     private func firstRun(of schedule: ScheduleRecord, _ planned: Timestamp) -> Timestamp? {
         let last = max(schedule.createdAt, schedule.lastRunAt ?? schedule.createdAt)
         // A last run in the future comes from a clock that was ahead, and does not count.
@@ -213,7 +210,7 @@ package struct ScheduleRunner: Service {
         return schedule.rule.nextRun(after: last)
     }
 
-    /// Sends the notification of a run. Returns `false` if the schedule has changed since the run was planned.
+    /// Sends the notification of a run. The result is `false` if the schedule has changed since the run was planned.
     private func send(_ schedule: ScheduleRecord, _ run: Timestamp) async throws -> Bool {
         guard let app = try await self.store.app(id: schedule.app) else { return true }
         do {

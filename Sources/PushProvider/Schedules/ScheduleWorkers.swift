@@ -6,7 +6,7 @@ import Synchronization
 /// The work of an app runs in one task, so that an app whose audiences take long to count delays only its own runs.
 /// Apps take turns: after its turn, an app waits until every other app with due work has had one.
 final class ScheduleWorkers: Sendable {
-    /// The maximum number of apps whose work is in progress at the same time; the others wait for their turn.
+    /// The maximum number of apps whose work is in progress at the same time. The others wait for their turn.
     static let maximum = 8
 
     private struct State {
@@ -24,11 +24,11 @@ final class ScheduleWorkers: Sendable {
     var isFull: Bool { self.state.withLock { $0.isFull } }
 
     /// Starts the turn of an app.
-    /// - Returns: `false` if the app's work is already in progress, or that of too many other apps.
+    /// - Returns: `true` if it was started, and `false` if the app's work, or that of too many others, is in progress.
     func start(_ app: Int64) -> Bool { self.state.withLock { !$0.isFull && $0.running.insert(app).inserted } }
 
     /// Ends the turn of an app.
-    /// - Parameter pausedUntil: The time of the next attempt; `nil` if nothing failed.
+    /// - Parameter pausedUntil: The time of the next attempt, or `nil` if nothing failed.
     func finish(_ app: Int64, pausedUntil: ContinuousClock.Instant?) {
         self.state.withLock { state in
             state.running.remove(app)
@@ -37,7 +37,7 @@ final class ScheduleWorkers: Sendable {
         }
     }
 
-    /// Returns the apps whose work cannot start now; `nil` if no work can start.
+    /// Returns the apps whose work cannot start now, or `nil` if no work can start.
     func unavailable(at now: ContinuousClock.Instant) -> Set<Int64>? {
         self.state.withLock { state in
             guard !state.isFull else { return nil }
@@ -47,7 +47,7 @@ final class ScheduleWorkers: Sendable {
     }
 
     /// Begins the next round after all apps with due work have had their turn.
-    /// - Returns: `false` if no app had a turn in the last round.
+    /// - Returns: `true` if it was begun, and `false` if no app had a turn in the last round.
     func beginRound() -> Bool {
         self.state.withLock { state in
             defer { state.served = [] }
@@ -55,13 +55,12 @@ final class ScheduleWorkers: Sendable {
         }
     }
 
-    /// Returns the time until the next attempt of an app whose work failed; `nil` if no app is paused.
+    /// Returns the time until the next attempt of an app whose work failed, or `nil` if no app is paused.
     func timeUntilResumed(_ now: ContinuousClock.Instant) -> Duration? {
         self.state.withLock { $0.paused.values.min().map { max(.zero, $0 - now) } }
     }
 }
 
-/// The due work of one app.
 struct DueWork: Sendable {
     var app: Int64
     var notifications: [NotificationRecord] = []

@@ -10,12 +10,12 @@ package struct Timeline: Hashable, Sendable {
 
     package var kind: Kind
     package var notification: UUID
-    /// The bundle id of the app; `nil` if the app was removed.
+    /// The bundle id of the app, or `nil` if the app was removed.
     package var app: Topic?
-    /// The `apns-id` of a delivery's push; `nil` for a notification.
+    /// The `apns-id` of a delivery's push, or `nil` for a notification.
     package var apnsID: String?
     package var device: Int64?
-    /// The first bytes of the token; `nil` if it is not known.
+    /// The first bytes of the token, or `nil` if it is not known.
     package var token: String?
     package var environment: PushEnvironment?
     /// The state of the delivery, `pending` before it has one, or the state of the notification.

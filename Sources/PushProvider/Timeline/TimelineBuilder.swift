@@ -4,7 +4,6 @@ import PushStore
 import PushSupport
 import PushTypes
 
-/// Builds timelines from stored facts.
 enum TimelineBuilder {
     static func timeline(of facts: DeliveryFacts) -> Timeline {
         let (notification, history) = (facts.notification, facts.history)
@@ -280,10 +279,9 @@ extension ReceiptCount {
 }
 
 extension NotificationProgress {
-    /// `true` if the push service has responded about at least one recipient.
+    /// A Boolean value that indicates whether the push service has responded about at least one recipient.
     fileprivate var hasResponses: Bool { self.accepted + self.rejected > 0 }
 
-    /// The counts by state in readable form.
     fileprivate var summary: String {
         let counts = [
             ("accepted", self.accepted), ("rejected", self.rejected), ("failed", self.failed),
@@ -310,7 +308,6 @@ extension String {
     fileprivate var hostText: String { URL(string: self)?.host() ?? "its address" }
 }
 
-/// The facts from which the timeline of one delivery is built.
 struct DeliveryFacts: Sendable {
     var notification: NotificationRecord
     var app: Topic?
@@ -319,24 +316,21 @@ struct DeliveryFacts: Sendable {
     var gateway: GatewayFacts = .off
     /// The clock reading from which the time of the next attempt is computed.
     var clocks: ClockReading
-    /// The pause that holds the next attempt back; `nil` if none does.
+    /// The pause that holds the next attempt back, or `nil` if none does.
     var pause: EnvironmentStatus?
 }
 
-/// The events that the gateway has recorded about a push.
 enum GatewayFacts: Hashable, Sendable {
-    /// No gateway is configured.
+    /// The result if no gateway is configured.
     case off
     case events([GatewayEvent])
-    /// The gateway did not respond in time, or the response contains no events. The text describes the failure.
+    /// The failure of a gateway that did not respond in time, or sent no events. The associated value describes it.
     case failed(String)
 }
 
-/// The facts from which the timeline of a notification is built.
 struct NotificationFacts: Sendable {
     var notification: NotificationRecord
     var app: Topic?
     var history: NotificationHistory
-    /// The numbers of receipts of the notification.
     var receipts: [ReceiptCount] = []
 }

@@ -5,12 +5,12 @@ package import PushSupport
 /// Builds timelines from the store, and from the gateway's events if a gateway is configured.
 package struct TimelineReader: Sendable {
     private let store: any AppStore & NotificationStore & ReceiptStore & TimelineStore
-    /// The client of the gateway; `nil` if no gateway is configured.
+    /// The client of the gateway, or `nil` if no gateway is configured.
     private let gateway: GatewayEventClient?
     private let faults: ConfigurationFaultTracker?
     private let time: any TimeSource
 
-    /// Creates a reader. `faults` knows the pauses that hold recipients back; `nil` to omit them.
+    /// Creates a reader. `faults` knows the pauses that hold recipients back, or `nil` to omit them.
     package init(
         store: any AppStore & NotificationStore & ReceiptStore & TimelineStore,
         gateway: GatewayEventClient?,
@@ -20,7 +20,7 @@ package struct TimelineReader: Sendable {
         (self.store, self.gateway, self.faults, self.time) = (store, gateway, faults, time)
     }
 
-    /// Returns the timeline of a notification; `nil` if it does not exist.
+    /// Returns the timeline of a notification, or `nil` if it does not exist.
     package func timeline(of notification: NotificationRecord) async throws -> Timeline? {
         guard let history = try await self.store.history(of: notification.id) else { return nil }
         let app = try await self.store.app(id: notification.app)?.bundleID
@@ -46,7 +46,7 @@ package struct TimelineReader: Sendable {
         return timelines
     }
 
-    /// Returns the facts about a recipient; `nil` if there is no such recipient.
+    /// Returns the facts about a recipient, or `nil` if there is no such recipient.
     private func facts(of recipient: RecipientKey) async throws -> DeliveryFacts? {
         guard let notification = try await self.store.notification(recipient.notification),
             let history = try await self.store.history(of: notification.id, recipient: recipient.recipient)
@@ -64,8 +64,8 @@ package struct TimelineReader: Sendable {
         )
     }
 
-    /// Returns the pause that holds the next attempt back, of several the one with the earliest probe; `nil` if none
-    /// does any more.
+    /// Returns the pause that holds the next attempt back, or `nil` if none does any more. Of several pauses, it
+    /// returns the one with the earliest probe.
     private func pause(_ app: Int64, _ held: HoldingEnvironments?) async throws -> EnvironmentStatus? {
         var pauses: [EnvironmentStatus] = []
         for environment in held?.environments ?? [] {
@@ -84,7 +84,7 @@ struct GatewayEventReader {
     private let gateway: GatewayEventClient?
     /// The time left until the shared deadline.
     private var rest: Duration
-    /// The failure after which the gateway is not queried again; `nil` if there was none.
+    /// The failure after which the gateway is not queried again, or `nil` if there was none.
     private var failure: String?
 
     /// Creates a reader for one request to the API. `gateway` is `nil` if none is configured.

@@ -33,10 +33,10 @@ package struct CircuitBreaker: Hashable, Sendable {
     private let limits: Limits
     /// The recent responses for established tokens, and for all others. See ``TokenEvidence``.
     private var established, others: RecentResponses
-    /// The reason why the breaker is open; `nil` while it is closed. Only an operator closes it.
+    /// The reason why the breaker is open, or `nil` while it is closed. Only an operator closes it.
     private(set) var openReason: String?
-    /// A Boolean value that indicates whether only established tokens are deactivated, because too many others are
-    /// reported bad or dead.
+    /// A Boolean value that indicates whether only established tokens are deactivated, as too many others were
+    /// rejected.
     private(set) var areOthersHeld = false
 
     init(limits: Limits = Limits(), openReason: String? = nil) {
@@ -44,13 +44,12 @@ package struct CircuitBreaker: Hashable, Sendable {
         (self.established, self.others) = (RecentResponses(), RecentResponses())
     }
 
-    /// Counts responses before their tokens are changed, and opens the breaker if too many tokens are reported bad or
-    /// dead.
+    /// Counts responses before their tokens are changed, and opens the breaker if too many tokens were rejected.
     ///
     /// Tokens that are not established open it only while no push was accepted, because they are the only evidence
     /// then. Later they are only kept from deactivation.
     /// - Parameter isProven: `true` if a push was ever accepted with the environment's credential.
-    /// - Returns: `true` if the breaker opened.
+    /// - Returns: `true` if the breaker opened, and `false` otherwise.
     mutating func record(_ established: Counts, others: Counts, isProven: Bool) -> Bool {
         let ofEstablished = self.established.add(established, self.limits)
         let ofOthers = self.others.add(others, self.limits)
@@ -64,13 +63,13 @@ package struct CircuitBreaker: Hashable, Sendable {
     /// - Parameters:
     ///   - dead: The number of devices that the list would deactivate.
     ///   - active: The number of active devices of the environment before that.
-    /// - Returns: `true` if the breaker opened.
+    /// - Returns: `true` if the breaker opened, and `false` otherwise.
     mutating func record(feedback dead: Int, of active: Int) -> Bool {
         guard dead >= self.limits.minimum, Double(dead) >= self.limits.dead * Double(active) else { return false }
         return self.open("the feedback service lists \(dead) of \(active) active devices, far more than usual")
     }
 
-    /// Opens the breaker. Returns `true` if it was closed before.
+    /// Opens the breaker, and returns whether it was closed before.
     private mutating func open(_ reason: String) -> Bool {
         guard self.openReason == nil else { return false }
         self.openReason = reason
@@ -83,7 +82,7 @@ private struct RecentResponses: Hashable, Sendable {
     private var counts = CircuitBreaker.Counts()
 
     /// Counts responses.
-    /// - Returns: The reason why their tokens must not be deactivated; `nil` if they may be.
+    /// - Returns: The reason why their tokens must not be deactivated, or `nil` if they may be.
     mutating func add(_ new: CircuitBreaker.Counts, _ limits: CircuitBreaker.Limits) -> String? {
         self.counts.add(new)
         defer {

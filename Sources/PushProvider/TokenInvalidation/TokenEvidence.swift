@@ -16,7 +16,7 @@ struct TokenEvidence: Hashable, Sendable {
     /// counts once, regardless of the number of pushes.
     var reached: Set<DeviceToken> = []
 
-    /// Returns `true` if a recipient is a device that is established.
+    /// Returns whether a recipient is an established device.
     /// - Parameter firstNew: The lowest id of the devices that were added within ``age``.
     static func isEstablished(_ recipient: Recipient, firstNew: Int64) -> Bool {
         guard let device = recipient.device else { return false }

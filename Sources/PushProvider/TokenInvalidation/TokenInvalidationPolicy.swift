@@ -7,16 +7,15 @@ import Synchronization
 /// Decides which tokens are deactivated (decision 14). There is one policy for the whole provider.
 ///
 /// A 410 response deactivates a device. `BadDeviceToken` does so only if a push with the same environment, topic and
-/// credential was accepted. If too many tokens would be deactivated at once, none is.
+/// credential was accepted. If too many tokens would be deactivated together, none is.
 package final class TokenInvalidationPolicy: Sendable {
     private typealias Key = AppEnvironment
 
-    /// The evidence about one environment of an app.
     fileprivate struct EnvironmentState {
         /// The epoch of the credential to which the evidence applies.
         let epoch: Int64
         var breaker: CircuitBreaker
-        /// `true` if a push was ever accepted with this credential, even before the last start of the process.
+        /// A Boolean value that indicates whether a push was ever accepted with this credential, in any process.
         var isProvenEver = false
         /// The topics of accepted pushes, which prove that environment, topic and credential match.
         var provenTopics: Set<Topic> = []
@@ -24,15 +23,16 @@ package final class TokenInvalidationPolicy: Sendable {
         var reached: Set<DeviceToken> = []
     }
 
-    /// The evaluation of a page of responses for the tokens of one environment.
     struct Evaluation: Sendable {
-        /// `true` if no token is deactivated, because the circuit breaker is open.
+        /// A Boolean value that indicates whether the circuit breaker is open, so that no token is deactivated.
         var isBreakerOpen: Bool
-        /// `true` if only established tokens are deactivated, because too many others are reported bad or dead.
+        /// A Boolean value that indicates whether only established tokens are deactivated, as too many others were
+        /// rejected.
         var areOthersHeld: Bool
-        /// The reason why this page opened the breaker; `nil` if it did not.
+        /// The reason why this page opened the breaker, or `nil` if it did not.
         var opened: String?
-        /// `true` if a push to this topic was accepted in this environment, which proves topic and credential right.
+        /// A Boolean value that indicates whether a push to this topic was accepted in this environment, which proves
+        /// that topic and credential are right.
         var isProven: Bool
 
         /// The evaluation of responses to which no breaker applies.
@@ -72,7 +72,7 @@ package final class TokenInvalidationPolicy: Sendable {
         return first
     }
 
-    /// Returns `true` if a push to an unregistered token was ever accepted; `false` if the store cannot be read.
+    /// Returns whether a push to an unregistered token was ever accepted, and `false` if the store cannot be read.
     func hasReached(_ token: DeviceToken, app: Int64, environment: PushEnvironment) async -> Bool {
         let key = Key(app: app, environment: environment)
         if self.states.withLock({ $0[key]?.reached.contains(token) ?? false }) { return true }
@@ -167,7 +167,7 @@ package final class TokenInvalidationPolicy: Sendable {
 
     /// Reads the stored state of an environment, once for each credential.
     /// - Parameter epoch: The minimum epoch of a state that is up to date.
-    /// - Returns: The epoch of the state; `nil` if it cannot be read.
+    /// - Returns: The epoch of the state, or `nil` if it cannot be read.
     private func load(_ key: Key, since epoch: Int64) async -> Int64? {
         if let known = self.states.withLock({ $0[key]?.epoch }), known >= epoch { return known }
         guard let health = try? await self.store.health(app: key.app, environment: key.environment)
@@ -247,7 +247,7 @@ extension TokenInvalidationPolicy.EnvironmentState {
 }
 
 extension TokenInvalidationPolicy.Evaluation {
-    /// Decides how a token changes after a response; `nil` if it does not change.
+    /// Returns the change of a token after a response, or `nil` if the token does not change.
     /// - Parameters:
     ///   - requested: The change that the response to the push suggests.
     ///   - isEstablished: `true` if the device is established, see ``TokenEvidence``.

@@ -1,11 +1,10 @@
 import PushSupport
 import PushTypes
 
-/// Decides whether messages are sent to one push service of browsers. None is sent during a delay that the push service
-/// has requested. After several consecutive failures, none is sent for a while, and then one at a time until one gets a
+/// Decides whether messages are sent to one push service of browsers. None is sent during a delay that the service
+/// requested. After several consecutive failures, none is sent for a while, then one at a time until one gets a
 /// response.
 struct PushServiceStateMachine: Hashable, Sendable {
-    /// The threshold at which the circuit breaker opens, and the durations of pauses.
     struct Limits: Hashable, Sendable {
         /// The number of consecutive failures that opens the breaker. Default 5.
         var failures = 5
@@ -13,34 +12,31 @@ struct PushServiceStateMachine: Hashable, Sendable {
         var pause: Duration = .seconds(5)
         /// The maximum duration of a pause. Default 5 min.
         var longestPause: Duration = .seconds(300)
-        /// The maximum `retry-after` delay that is obeyed; a longer one is shortened to it. Default 15 min.
+        /// The maximum `retry-after` delay that is obeyed. A longer one is shortened to it. Default 15 min.
         var longestRetryAfter: Duration = .seconds(900)
 
         init() {}
     }
 
-    /// The decision about one message.
     enum Admission: Hashable, Sendable {
-        /// The message is sent. ``PushServiceStateMachine/ended(_:at:)`` must follow.
+        /// The decision to send the message. ``PushServiceStateMachine/ended(_:at:)`` must follow.
         case send
-        /// The message is not sent now, for the given reason.
+        /// The decision not to send the message now, for the given reason.
         case wait(reason: String)
     }
 
-    /// The result of sending a message.
     enum End: Hashable, Sendable {
         case answered
-        /// The push service responded with a request for a pause of this duration.
+        /// A response that requests a pause of this duration.
         case throttled(Duration)
-        /// There was no connection, or no response.
+        /// A message for which there was no connection, or no response.
         case failed
-        /// The message was not sent, for a reason within the provider. It says nothing about the push service.
+        /// A message that was not sent, for a reason within the provider. It says nothing about the push service.
         case notSent
     }
 
     private let limits: Limits
     private var breaker: ProbingBreaker
-    /// The number of consecutive failures while the breaker is closed.
     private var failures = 0
     /// The end of a pause that the push service has requested, or of a breaker's pause during which a response arrived.
     /// No probe is required after it.
@@ -61,7 +57,7 @@ struct PushServiceStateMachine: Hashable, Sendable {
         return self.breaker.admit(at: now) == nil ? .send : .wait(reason: "the push service does not answer")
     }
 
-    /// Returns `true` while no message may be sent.
+    /// Returns whether no message may be sent at the given time.
     func isPaused(at now: Timestamp) -> Bool {
         (self.pausedUntil ?? self.breaker.pausedUntil).map { now < $0 } ?? false
     }

@@ -37,6 +37,5 @@ final class VAPIDTokenCache: Sendable {
         return text
     }
 
-    /// The error for a stored key that cannot sign.
     struct Unusable: Error {}
 }

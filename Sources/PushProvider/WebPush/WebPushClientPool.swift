@@ -15,7 +15,6 @@ final class WebPushClientPool: Sendable {
         var services: [Key: WebPushClient] = [:]
         var isClosed = false
 
-        /// Returns `true` if the limits allow another client for an app.
         func hasRoom(for app: Int64, _ limits: WebPushLimits) -> Bool {
             self.services.count < limits.services
                 && self.services.keys.count { $0.app == app } < limits.servicesOfApp
@@ -48,7 +47,7 @@ final class WebPushClientPool: Sendable {
         (self.addresses, self.resolver, self.limits, self.time) = (addresses, resolver, limits, time)
     }
 
-    /// Calls `body` with the client for an origin; with `nil` if the limits allow no further one or the pool is closed.
+    /// Calls `body` with the client for an origin, or with `nil` if the limits allow none or the pool is closed.
     /// - Parameter url: The URL of a message, whose host is resolved.
     func with<Value: Sendable>(
         _ origin: WebOrigin,
@@ -63,7 +62,7 @@ final class WebPushClientPool: Sendable {
         return value
     }
 
-    /// Returns the client for an origin, retained for one use, and the unused clients to close.
+    /// Returns the client for an origin, retained for one use (`nil` if none is allowed), and the clients to close.
     private func take(_ key: Key, url: String) -> (WebPushClient?, retired: [WebPushClient]) {
         let now = self.time.steady
         return self.state.withLock { state in
@@ -112,7 +111,6 @@ final class PushServiceGate: Sendable {
     private let turns: CountingSemaphore
     private let machine = Mutex(PushServiceStateMachine())
 
-    /// Creates a gate for at most `inFlight` messages in flight.
     init(inFlight: Int) { self.turns = CountingSemaphore(count: max(1, inFlight)) }
 
     /// Runs `body` as soon as fewer messages than the maximum are in flight.
@@ -127,7 +125,6 @@ final class PushServiceGate: Sendable {
     func isPaused(at now: Timestamp) -> Bool { self.machine.withLock { $0.isPaused(at: now) } }
 }
 
-/// A client of one push service for one app.
 final class WebPushClient: Sendable {
     private struct State {
         var users = 0
@@ -202,7 +199,7 @@ final class WebPushClient: Sendable {
     func retain() { self.state.withLock { $0.users += 1 } }
 
     /// Releases one use of the client.
-    /// - Returns: `true` if the client has to be closed.
+    /// - Returns: `true` if the client has to be closed, and `false` otherwise.
     func release() -> Bool {
         self.state.withLock { state in
             state.users -= 1
@@ -211,7 +208,7 @@ final class WebPushClient: Sendable {
     }
 
     /// Marks the client as not to be used again.
-    /// - Returns: `true` if the client is unused and has to be closed immediately.
+    /// - Returns: `true` if the client is unused and has to be closed immediately, and `false` otherwise.
     func retire() -> Bool {
         self.state.withLock { state in
             state.isRetired = true

@@ -7,7 +7,7 @@ import PushTypes
 ///
 /// None of the outcomes is a configuration fault, because such faults concern environments of Apple's push service.
 struct WebPushOutcome: Hashable, Sendable {
-    /// The maximum length of a response body that is read, in bytes; a longer one is ignored.
+    /// The maximum length of a response body that is read, in bytes. A longer one is ignored.
     static let maximumBody = 4096
     /// The reasons that are copied to the ledger, as Apple documents them. Other text could come from any server.
     private static let reasons: Set<String> = [

@@ -18,7 +18,6 @@ struct WebPushSender: NotificationSender {
     let limits: WebPushLimits
     let time: any TimeSource
 
-    /// The data that all messages of a page share.
     private struct Page: Sendable {
         var subscriptions: [DeviceToken: SubscriptionRecord]
         /// The VAPID keys of the app, the newest first.
@@ -147,7 +146,7 @@ struct WebPushSender: NotificationSender {
 }
 
 extension HTTPClientResponse {
-    /// Returns the body of a response if it is short and arrives within a second; an empty array otherwise.
+    /// Returns the body of a response if it is short and arrives within a second, or an empty array otherwise.
     fileprivate func shortBody() async -> [UInt8] {
         let body = try? await withTimeLimit(.seconds(1)) {
             try await self.body.collect(upTo: WebPushOutcome.maximumBody)

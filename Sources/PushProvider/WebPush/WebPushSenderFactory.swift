@@ -51,20 +51,19 @@ package final class WebPushSenderFactory: Service {
 
 /// The limits on sending to browsers' push services.
 package struct WebPushLimits: Hashable, Sendable {
-    /// The maximum number of messages in flight from one app to one push service; further ones wait. Default 64.
+    /// The maximum number of messages in flight from one app to one push service. Further ones wait. Default 64.
     package var inFlight = 64
-    /// The maximum time for resolving a name and connecting, and again until a response; then the attempt fails.
+    /// The maximum time for resolving a name and connecting, and again until a response. Then the attempt fails.
     /// Default 10 s.
     package var deadline: Duration = .seconds(10)
     /// The time after which no further message of a page is sent. The remaining messages become retries. Default 8 s.
     package var page: Duration = .seconds(8)
     /// The time after which the host of a push service is resolved again. Default 5 min.
     package var addressLifetime: Duration = .seconds(300)
-    /// The maximum number of clients of push services, of all apps together. Unused ones make room for further ones;
-    /// without any, the messages become retries. Default 256.
+    /// The maximum number of clients of push services, of all apps together. Unused clients make room for further ones.
+    /// If none is unused, the messages become retries. Default 256.
     package var services = 256
-    /// The maximum number of push service clients of one app, so that an app with many origins leaves some to other
-    /// apps. Default 128.
+    /// The maximum number of clients of one app, so that an app with many origins leaves some to others. Default 128.
     package var servicesOfApp = 128
 
     package init() {}

@@ -12,13 +12,13 @@ struct WebhookBatch: Hashable, Sendable {
     /// The ids of the first and (`last`) the last block.
     let first: Int64
     let last: Int64
-    /// The JSON texts of the events, separated by commas; empty if there are no events.
+    /// The JSON texts of the events, separated by commas. The data is empty if there are no events.
     private let events: Data
 
-    /// Creates a batch of as many blocks as fit into one request; `nil` if there are no blocks.
+    /// Creates a batch of as many blocks as fit into one request, or returns `nil` if there are no blocks.
     /// - Parameters:
     ///   - blocks: The blocks in the order of their ids.
-    ///   - last: The last block of a failed request, which is repeated unchanged; `nil` if there is none.
+    ///   - last: The last block of a failed request, which is repeated unchanged, or `nil` if there is none.
     init?(_ blocks: [EventBlock], through last: Int64? = nil) {
         guard let first = blocks.first else { return nil }
         var events = first.events
@@ -74,7 +74,6 @@ extension EventBlock {
 ///
 /// The size of a block is not known before it is read: campaigns have large blocks, and single pushes have small ones.
 struct WebhookReader: Sendable {
-    /// The number of blocks in the first read.
     private static let firstRead = 2
     /// The maximum number of blocks in each further read. A block may be as large as 1.5 MB.
     private static let maximumRead = 16
@@ -83,8 +82,8 @@ struct WebhookReader: Sendable {
 
     init(store: any WebhookStore) { self.store = store }
 
-    /// Returns the payload of the next request to `webhook`; `nil` if it has received all events.
-    /// - Parameter last: The last block of a failed request, which is repeated unchanged; `nil` if there is none.
+    /// Returns the payload of the next request to `webhook`, or `nil` if it has received all events.
+    /// - Parameter last: The last block of a failed request, which is repeated unchanged, or `nil` if there is none.
     func next(for webhook: WebhookRecord, through last: Int64? = nil) async throws -> WebhookBatch? {
         var blocks: [EventBlock] = []
         var length = 0

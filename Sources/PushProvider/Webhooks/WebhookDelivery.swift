@@ -10,15 +10,13 @@ import Synchronization
 
 /// The limits on requests to webhooks.
 package struct WebhookLimits: Sendable {
-    /// The maximum time for resolving the name of the host, and again from then to the status of the response. Default
-    /// 10 s.
+    /// The maximum time for resolving the name of the host, and then until the status of the response. Default 10 s.
     package var deadline: Duration = .seconds(10)
     /// The maximum number of requests in one run to a webhook, after which other webhooks have their turn. Default 16.
     package var postsPerRun = 16
     /// The maximum time for which the delivery sleeps without a signal. Default 5 s.
     package var sleep: Duration = .seconds(5)
-    /// The time for which events are collected after a signal, so that each request contains more of them. Default 200
-    /// ms.
+    /// The time for which events are collected after a signal, so that each request has more of them. Default 200 ms.
     package var gathering: Duration = .milliseconds(200)
 
     package init() {}
@@ -31,11 +29,11 @@ package struct WebhookLimits: Sendable {
 package final class WebhookDelivery: Service {
     /// The reason why one run, a series of requests to one webhook, ended.
     package enum RunEnd: Hashable, Sendable {
-        /// The webhook has received all events, or cannot receive any now.
+        /// The end of a run because the webhook has received all events, or cannot receive any now.
         case idle
-        /// The run has reached its maximum number of requests.
+        /// The end of a run that has reached its maximum number of requests.
         case more
-        /// A request was not accepted.
+        /// The end of a run of which a request was not accepted.
         case failed
     }
 
@@ -60,7 +58,7 @@ package final class WebhookDelivery: Service {
 
     /// Creates the service.
     /// - Parameters:
-    ///   - bundleID: Returns the bundle id of an app; `nil` if there is no such app.
+    ///   - bundleID: Returns the bundle id of an app, or `nil` if there is no such app.
     ///   - wake: The signal that is sent when blocks of events were written, or a webhook was added or changed.
     ///   - places: The budget of runs to receivers whose last request did not fail.
     ///   - retries: The budget of runs to receivers whose last request failed.
@@ -91,11 +89,9 @@ package final class WebhookDelivery: Service {
         case ended(Due, RunEnd)
     }
 
-    /// A webhook to which a request may be sent now.
     private struct Due {
         let id: UUID
         let app: Topic?
-        /// `true` if the last request to the webhook failed.
         let isFailing: Bool
     }
 
@@ -105,7 +101,7 @@ package final class WebhookDelivery: Service {
         /// The webhooks that became due during their run, which is followed by another run.
         private var again: [UUID: Due] = [:]
 
-        /// Returns `true` if a run to the webhook may begin now; `false` if one is in progress, which another follows.
+        /// Returns whether a run to the webhook may begin now. If one is in progress, another run follows it.
         mutating func begin(_ due: Due) -> Bool {
             guard !self.begun.insert(due.id).inserted else { return true }
             self.again[due.id] = due
@@ -113,7 +109,7 @@ package final class WebhookDelivery: Service {
         }
 
         /// Records the end of a run.
-        /// - Returns: The webhook's next run; `nil` if there is none.
+        /// - Returns: The webhook's next run, or `nil` if there is none.
         mutating func end(_ due: Due, _ end: RunEnd) -> Due? {
             self.begun.remove(due.id)
             let next = self.again.removeValue(forKey: due.id)
@@ -148,14 +144,12 @@ package final class WebhookDelivery: Service {
                     }
                 }
             } while isAwake
-            // The requests in flight finish. Webhooks that wait for their turn are left to the next start of the
-            // process.
+            // The requests in flight finish. Webhooks that wait for their turn are left to the next process.
             self.places.end()
             self.retries.end()
         }
     }
 
-    /// Waits for the webhook's turn, and then performs its run.
     private func takeTurn(_ due: Due) async -> RunEnd {
         let budget = due.isFailing ? self.retries : self.places
         let caller = BudgetCaller(app: due.app, .name(due.id.uuidString))
@@ -164,7 +158,7 @@ package final class WebhookDelivery: Service {
         return await self.postEvents(to: due.id)
     }
 
-    /// Waits for a signal, and then for further events. Returns `false` once the signal has been ended.
+    /// Waits for a signal, and then for further events. The result is `false` once the signal has been ended.
     private func wait(atMost limit: Duration) async -> Bool {
         guard await self.wake.wait(atMost: limit) else { return false }
         try? await Task.sleep(for: self.limits.gathering)
@@ -226,8 +220,7 @@ package final class WebhookDelivery: Service {
         }
     }
 
-    /// Cancels the request in flight to a webhook that was changed, as it has the old URL and signature. It is
-    /// repeated.
+    /// Cancels and repeats the request in flight to a webhook that was changed, as it has the old URL and signature.
     package func interrupt(_ id: UUID) async {
         guard let run = self.runs.withLock({ $0[id] }) else { return }
         run.cancel()
@@ -272,7 +265,7 @@ package final class WebhookDelivery: Service {
         return .more
     }
 
-    /// Sends a batch. Returns the failure; `nil` if the batch was accepted.
+    /// Sends a batch. Returns the failure, or `nil` if the batch was accepted.
     private func post(
         _ batch: WebhookBatch,
         _ webhook: WebhookRecord,
@@ -335,8 +328,7 @@ package final class WebhookDelivery: Service {
         self.logger.debug("post not accepted", metadata: ["webhook": "\(webhook.id)", "reason": "\(failure)"])
     }
 
-    /// Returns the last block of a failed request that has to be repeated; `nil` if there is none, or a replay has
-    /// moved the cursor past it.
+    /// Returns the last block of a failed request to repeat, or `nil` if there is none, or a replay has skipped it.
     private func failedEnd(_ webhook: WebhookRecord) -> Int64? {
         self.failedThrough.withLock { $0[webhook.id] }.flatMap { $0 > webhook.cursor ? $0 : nil }
     }
@@ -346,9 +338,9 @@ package final class WebhookDelivery: Service {
 package struct WebhookTestResult: Hashable, Sendable {
     /// The id of the request and of its only event.
     package var id: String
-    /// The HTTP status of the receiver; `nil` without a response.
+    /// The HTTP status of the receiver, or `nil` without a response.
     package var status: Int?
-    /// The failure, as ``WebhookRecord/lastError`` would show it; `nil` if the receiver accepted the request.
+    /// The failure, as ``WebhookRecord/lastError`` would show it, or `nil` if the receiver accepted the request.
     package var error: String?
     /// The time from the start of the name resolution to the response.
     package var duration: Duration
@@ -402,7 +394,8 @@ extension WebhookDelivery {
 
 /// The metrics of webhook delivery.
 ///
-/// `martlet_webhook_posts` counts requests by `outcome`, `martlet_webhook_disabled` counts webhooks that were disabled.
+/// `martlet_webhook_posts` counts requests by `outcome`, and `martlet_webhook_disabled` counts webhooks that were
+/// disabled.
 private struct WebhookMetrics: Sendable {
     private let accepted: Counter
     private let failed: Counter

@@ -10,7 +10,7 @@ import PushTypes
 /// Every event has an `id` by which a receiver recognizes a repetition, a `type`, and the time `at` in milliseconds.
 /// Events contain whole tokens, because receivers use them to clean up their own tables.
 struct WebhookEventEncoder {
-    /// The maximum number of events in a block; the dispatcher's pages are limited to as many recipients.
+    /// The maximum number of events in a block. The dispatcher's pages are limited to as many recipients.
     static let maximumCount = 4096
 
     private(set) var count = 0
@@ -26,8 +26,8 @@ struct WebhookEventEncoder {
     /// Appends a recipient's final state. The event's id is always the same, derived from the `apns-id` and the state.
     /// - Parameters:
     ///   - apnsID: The `apns-id` of the delivery.
-    ///   - recipient: The recipient; `nil` if its device and token are no longer known.
-    ///   - channel: The channel of a broadcast, which has no token; `nil` for a notification to devices.
+    ///   - recipient: The recipient, or `nil` if its device and token are no longer known.
+    ///   - channel: The channel of a broadcast, which has no token, or `nil` for a notification to devices.
     ///   - notification: The id of the notification.
     mutating func append(
         _ delivery: DeliveryResult,
@@ -83,7 +83,7 @@ struct WebhookEventEncoder {
     /// Appends the announcement of a certificate's expiry. The event's id is derived from certificate and stage.
     /// - Parameters:
     ///   - fingerprint: The SHA-256 of the certificate, in hexadecimal.
-    ///   - stage: The number of days before expiry at which it is announced; 0 for a certificate that has expired.
+    ///   - stage: The number of days before expiry at which it is announced, or 0 for a certificate that has expired.
     mutating func append(
         endOf fingerprint: String,
         in environment: PushEnvironment,
@@ -107,7 +107,6 @@ struct WebhookEventEncoder {
         self.json.raw("}")
     }
 
-    /// The change of an environment that an event announces.
     enum EnvironmentAction: String, Hashable, Sendable {
         case paused, resumed
     }

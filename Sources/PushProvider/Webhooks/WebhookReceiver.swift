@@ -38,7 +38,7 @@ struct WebhookReceiver: Sendable {
         }
     }
 
-    /// Closes the connection. Must be called after the last request.
+    /// Closes the connection. It must be called after the last request.
     func close() async { await self.client.close() }
 
     /// Sends `body` in a signed POST request, and returns the 2xx status of the response.

@@ -7,9 +7,9 @@ package import PushTypes
 package struct WebhookReplay: Sendable {
     /// The position at which a replay starts.
     package enum Start: Hashable, Sendable {
-        /// Starts at the first event at or after this time.
+        /// The start at the first event at or after this time.
         case since(Timestamp)
-        /// Starts at the block with this id, which is the first number in the id of a request.
+        /// The start at the block with this id, which is the first number in the id of a request.
         case block(Int64)
     }
 
@@ -27,7 +27,7 @@ package struct WebhookReplay: Sendable {
 
     /// Moves the webhook's cursor back or forward, and makes the webhook due immediately. A request in flight no longer
     /// moves the cursor.
-    /// - Returns: The changed record; `nil` if there is no such webhook.
+    /// - Returns: The changed record, or `nil` if there is no such webhook.
     package func start(_ id: UUID, from start: Start) async throws -> WebhookRecord? {
         guard let webhook = try await self.store.webhook(id) else { return nil }
         var change = WebhookChange()

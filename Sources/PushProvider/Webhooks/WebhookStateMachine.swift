@@ -4,15 +4,15 @@ import PushTypes
 
 /// The failure of a request that the receiver of a webhook did not accept.
 enum WebhookFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// A response with a status other than 2xx. `retryAfter` is the delay that the receiver requested; `nil` if none.
+    /// A response with a status other than 2xx. `retryAfter` is the delay that the receiver requested, if any.
     case status(Int, retryAfter: Duration?)
-    /// There was no response, or no connection.
+    /// A request without a response, or without a connection.
     case noResponse(reason: String)
-    /// Nothing was sent, for a reason within the provider. It says nothing about the receiver.
+    /// A request that was not sent, for a reason within the provider. It says nothing about the receiver.
     case notPosted(reason: String)
-    /// The policy does not allow the URL, or any address of its host name. Nothing was sent.
+    /// A URL that the policy does not allow, or whose host name has no allowed address. Nothing was sent.
     case addressNotAllowed(reason: String)
-    /// The webhook has no secret, so that the request cannot be signed.
+    /// A webhook without a secret, so that the request cannot be signed.
     case unsignable
 
     var description: String {
@@ -30,7 +30,7 @@ enum WebhookFailure: Error, Hashable, Sendable, CustomStringConvertible {
 package struct WebhookPolicy: Hashable, Sendable {
     /// The back-off after a failed request. Default up to 1 s after the first failure, doubling to 15 min.
     package var backoff = Backoff(base: .seconds(1), maximum: .seconds(15 * 60))
-    /// The maximum `retry-after` delay that is obeyed; a longer one is shortened to it. Default 1 h.
+    /// The maximum `retry-after` delay that is obeyed. A longer one is shortened to it. Default 1 h.
     package var maximumRetryAfter: Duration = .seconds(3600)
     /// The time without an accepted request after which a webhook is disabled, if ``leastFailures`` is reached as well.
     /// Default 3 days.
@@ -51,7 +51,7 @@ struct WebhookStateMachine: Hashable, Sendable {
         (self.record, self.policy) = (record, policy)
     }
 
-    /// Returns `true` if a request may be sent to the webhook now. If the time of the next attempt is later than the
+    /// Returns whether a request may be sent to the webhook now. If the time of the next attempt is later than the
     /// longest back-off, it was stored under a wrong clock and is ignored.
     /// - Parameter now: The current time by the steady clock.
     func isDue(at now: Timestamp) -> Bool {

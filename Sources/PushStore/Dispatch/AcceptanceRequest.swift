@@ -2,28 +2,28 @@ package import Foundation
 package import ProviderModel
 package import PushTypes
 
-/// A request to accept a notification and to add it to the ledger.
+/// A request to accept a notification, so that it is stored and sent.
 package struct AcceptanceRequest: Sendable {
     private(set) var sharedNotification: SharedNotification
     package var notification: NotificationRecord {
         _read { yield self.sharedNotification.record }
         set { self.sharedNotification = SharedNotification(newValue) }
     }
-    /// The sections into which the notification's audience is divided; empty for a notification that is opened later.
+    /// The plans for the sections of the audience. The list is empty for a notification that is opened later.
     package var shards: [ShardPlan]
     package var idempotency: Idempotency?
-    /// The version of the schedule that created the notification. The notification is accepted only if the schedule
-    /// exists, is not paused and has this version. `nil` skips that check.
+    /// The version that the schedule of the notification must have, or `nil` to skip the check. The notification is
+    /// refused if its schedule has another version, is paused or does not exist.
     package var scheduleVersion: Int64?
-    /// The issue that the notification announces; `nil` for any other notification. The notification is accepted only
-    /// if the issue is published, and its id is then stored with the issue.
+    /// The issue that the notification announces, or `nil` if it announces none. The notification is accepted only if
+    /// the issue is published. The notification's id is then stored with the issue.
     package var issue: UUID?
-    /// The chat session whose messages the notification announces; `nil` for any other notification. If the session no
+    /// The chat session whose messages the notification announces, or `nil` if it announces none. If the session no
     /// longer exists, the notification is refused.
     package var session: UUID?
-    /// Indicates whether the caller sends the notification immediately. If `true`, the accepting transaction also
-    /// leases the shard to the caller, provided that it is the only shard, that the notification names tokens, and that
-    /// the app is not stopped.
+    /// A Boolean value that indicates whether the caller is ready to send the notification immediately. If so,
+    /// accepting it also leases the only shard to the caller, if the notification names tokens and the app is not
+    /// stopped.
     package var isClaimed: Bool
     /// The time, by the later of the wall and steady clocks, at which the notification is opened, so that its shards
     /// may be claimed. It is used only for a notification that is opened when it is accepted.
@@ -50,8 +50,8 @@ package struct AcceptanceRequest: Sendable {
 /// The store's response to a request to accept a notification.
 package struct AcceptanceResult: Sendable {
     package var acceptance: Acceptance
-    /// The shard that is leased to the caller, as ``AcceptanceRequest/isClaimed`` requests. If `nil`, the caller has to
-    /// claim the shards in a later call.
+    /// The shard that is leased to the caller as requested by ``AcceptanceRequest/isClaimed``, or `nil` if the caller
+    /// has to claim the shards in a later call.
     package var claimed: ClaimedShard?
 
     package init(_ acceptance: Acceptance, claimed: ClaimedShard? = nil) {
@@ -68,7 +68,7 @@ package struct ClaimedShard: Hashable, Sendable {
     package init(_ claim: ShardClaim, _ page: RecipientPage) { (self.claim, self.page) = (claim, page) }
 }
 
-/// Acceptance requests and page results that ``DispatchStore/write(_:now:leaseUntil:)`` writes in one transaction.
+/// Acceptance requests and page results for one transaction of ``DispatchStore/write(_:now:leaseUntil:)``.
 package struct LedgerBatch: Sendable {
     package var requests: [AcceptanceRequest]
     package var pages: [PageResult]

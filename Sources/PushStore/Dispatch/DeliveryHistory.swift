@@ -5,19 +5,19 @@ package import PushTypes
 /// The stored history of one delivery: everything that a timeline shows except the record of its notification.
 package struct DeliveryHistory: Hashable, Sendable {
     package var beginning: NotificationBeginning
-    /// The delivery; `nil` while the ledger, the table of recipients' states, has no state for the recipient.
+    /// The delivery, or `nil` while the ledger, the table of recipients' states, has no state for the recipient.
     package var delivery: DeliveryRecord?
     package var connection: OpenedConnection?
-    /// The milliseconds from the start of sending the page to the push's outcome; `nil` if they are unknown.
+    /// The milliseconds from the start of sending the page to the push's outcome, or `nil` if they are unknown.
     package var milliseconds: Int?
     package var page: PageRecord?
     package var attempts: [AttemptRecord]
-    /// The time of the next attempt, by the steady clock; `nil` if none is queued, or if its time is not known yet.
+    /// The time of the next attempt, by the steady clock, or `nil` if none is queued or if its time is not known yet.
     package var nextTryAt: Timestamp?
-    /// The paused environments that delay the next attempt; `nil` if no pause delays it.
+    /// The paused environments that delay the next attempt, or `nil` if no pause delays it.
     package var heldFor: HoldingEnvironments?
     package var events: PageEvents?
-    /// The changes of the token's state that the notification led to, the oldest first.
+    /// The changes of the token's state that the notification caused, oldest first.
     package var tokenEvents: [TokenEventRecord] = []
 }
 
@@ -32,14 +32,14 @@ package struct NotificationHistory: Hashable, Sendable {
     package var beginning: NotificationBeginning
     package var pages: PageSummary?
     package var retryPages: PageSummary?
-    /// The webhook events of the first and of the last page that has any; `nil` if no page has events.
+    /// The webhook events of the first and of the last page that has any, or `nil` for both if no page has events.
     package var firstEvents, lastEvents: PageEvents?
 }
 
-/// The result of an attempt that is followed by another one.
+/// The result of an attempt to send after which another attempt is made.
 package struct AttemptResult: Hashable, Sendable {
     package var reason: String
-    /// Indicates whether the push was sent. An attempt without a sent push is not counted.
+    /// A Boolean value that indicates whether the push was sent. If not, the attempt is not counted.
     package var wasSent: Bool
     package var trip: PushTrip?
 
@@ -51,30 +51,28 @@ package struct AttemptResult: Hashable, Sendable {
 /// An attempt to send to one recipient that was followed by another attempt, as the store keeps it for timelines.
 package struct AttemptRecord: Hashable, Sendable {
     package var at: Timestamp
-    /// The number of identical attempts from ``firstAt`` to ``at`` that this record stands for. Only attempts whose
-    /// pushes were never sent are combined.
+    /// The number of attempts from ``firstAt`` to ``at`` that the record combines. It is 1 if a push was sent.
     package var times: Int
     package var firstAt: Timestamp
     package var wasSent: Bool
     package var reason: String?
     package var connection: OpenedConnection?
-    /// The milliseconds from the start of sending the page to the push's outcome; `nil` if they are unknown.
+    /// The milliseconds from the start of sending the page to the push's outcome, or `nil` if they are unknown.
     package var milliseconds: Int?
 }
 
-/// The times and the size of a page, a group of recipients that is sent to together, as the store keeps them for
-/// timelines.
+/// The stored times and size of a page, a group of recipients that is sent to together, for timelines.
 package struct PageRecord: Hashable, Sendable {
     package var times: PageTimes
     package var committedAt: Timestamp
     /// The number of recipients that the page was sent to, or whose final state was written without a push.
     package var recipients: Int
     package var isRetry: Bool
-    /// The id of the block with the page's webhook events; `nil` if the page has none.
+    /// The id of the block with the page's webhook events, or `nil` if the page has none.
     package var block: Int64?
 }
 
-/// The numbers of a notification's pages and of their recipients, with the earliest and latest times of the pages.
+/// A summary of a notification's pages: the numbers of pages and recipients, and the earliest and latest times.
 package struct PageSummary: Hashable, Sendable {
     package var pages: Int
     package var recipients: Int
@@ -105,14 +103,14 @@ package struct PageEvents: Hashable, Sendable {
     package var waiting: [String]
 }
 
-/// A request with events that a webhook's receiver has acknowledged.
+/// A request that brought events to a webhook and was acknowledged by the receiver.
 package struct WebhookPostRecord: Hashable, Sendable {
     package var webhook: UUID
     package var url: String
     package var postedAt, acknowledgedAt: Timestamp
 }
 
-/// The identity of a recipient of a notification.
+/// The identity of a recipient, by the notification and by the id within the notification.
 package struct RecipientKey: Hashable, Sendable {
     package var notification: UUID
     package var recipient: Int64

@@ -5,38 +5,38 @@ package import PushTypes
 /// The results of one page of recipients, committed in one transaction.
 package struct PageResult: Hashable, Sendable {
     package var notificationNumber: Int64
-    /// The fencing number of the lease under which the page was sent. With `nil`, only ``pauses`` and
-    /// ``environmentPauses`` are written.
+    /// The fencing number of the lease under which the page was sent, or `nil` if there is no lease. In that case, only
+    /// ``pauses`` and ``environmentPauses`` are written.
     package var fence: Int64?
-    /// The recipients to which the page was sent; `nil` if it was sent to none.
+    /// The recipients to which the page was sent, or `nil` if it was sent to none.
     package var snapshot: PageSnapshot?
     package var deliveries: [DeliveryResult] = []
     /// The recipients whose devices were removed before the page was sent, with their final states. The commit writes
     /// the state, or queues the recipient for an immediate attempt if the device has been registered again meanwhile.
     package var removed: [ReportedDelivery] = []
-    /// The final states that are written before the page is sent to its other recipients. A recipient that already has
-    /// a state keeps it. Used only under the guarantee `atMostOnce`.
+    /// The final states that are written under the guarantee `atMostOnce` before the page is sent to its other
+    /// recipients. A recipient that already has a state keeps it.
     package var endings: [ReportedDelivery] = []
     package var retries: [RetryResult] = []
     package var tokenChanges: [TokenStateChange] = []
     /// The named tokens that the push service's responses have shown to be invalid, registered or not.
     package var invalidTokens: [InvalidNamedToken] = []
-    /// Indicates whether the commit deletes the content of the notification, which is no longer needed because its only
-    /// token was rejected and is not registered.
+    /// A Boolean value that indicates whether the commit deletes the content of the notification, which is no longer
+    /// needed because its only token was rejected and is not registered.
     package var forgetsContent = false
-    /// The progress of the shard after the page; `nil` for a page of retries.
+    /// The progress of the shard after the page, or `nil` for a page of retries.
     package var step: ShardStep?
-    /// The earliest time at which any shard of the notification may send its next page; `nil` leaves it unchanged.
+    /// The earliest time at which any shard of the notification may send its next page, or `nil` to leave it unchanged.
     package var nextPageAt: Timestamp?
-    /// The progress of the current wave, for a notification that is sent in waves; `nil` leaves the progress unchanged.
+    /// The progress of the current wave of a notification that is sent in waves, or `nil` to leave it unchanged.
     package var wave: WaveProgress?
-    /// The reason for which the commit pauses the notification; `nil` leaves its state as it is.
+    /// The reason for which the commit pauses the notification, or `nil` if the commit does not pause it.
     package var pauses: String?
     /// The requests to pause environments whose configuration faults the page's outcomes have proven.
     package var environmentPauses: [EnvironmentPauseRequest] = []
-    /// The webhook events of the page: JSON values separated by commas; `nil` for none.
+    /// The webhook events of the page as JSON values separated by commas, or `nil` if there are none.
     package var events: Data?
-    /// The times of the page, which timelines show; `nil` records nothing about the page.
+    /// The times of the page, which timelines show, or `nil` to record nothing about the page.
     package var times: PageTimes?
     /// The connections that carried the page's pushes. ``PushTrip/connection`` is an index in this array.
     package var connections: [OpenedConnection] = []
@@ -68,7 +68,7 @@ package struct DeliveryResult: Hashable, Sendable {
     package var reason: String?
     package var attempts: Int
     package var at: Timestamp
-    /// The connection and the duration of the last push; `nil` if they are unknown.
+    /// The connection and the duration of the last push, or `nil` if they are unknown.
     package var trip: PushTrip?
 
     package init(
@@ -87,16 +87,16 @@ package struct DeliveryResult: Hashable, Sendable {
 /// A recipient that is queued for a later attempt.
 package struct RetryResult: Hashable, Sendable {
     package var recipient: Int64
-    /// The environment of the next attempt; `nil` for the environment in which the recipient is registered.
+    /// The environment of the next attempt, or `nil` for the environment in which the recipient is registered.
     package var environment: PushEnvironment?
     package var attempts: Int
     package var dueAt: Timestamp
-    /// The environment whose pause delays the recipient until ``dueAt``; `nil` if no pause does. The recipient becomes
-    /// due immediately when the pause ends.
+    /// The environment whose pause delays the recipient until ``dueAt``, or `nil` if no pause does. The recipient
+    /// becomes due immediately when the pause ends.
     package var heldFor: PushEnvironment?
-    /// Indicates whether an earlier push may have reached the device (``Recipient/mayHaveArrived``).
+    /// A Boolean value that indicates whether an earlier push may have arrived (``Recipient/mayHaveArrived``).
     package var mayHaveArrived = false
-    /// The attempt that led to the retry; `nil` if no attempt was made.
+    /// The attempt that led to the retry, or `nil` if no attempt was made.
     package var attempt: AttemptResult?
 
     /// Creates a retry that waits until all shards have been read, or until the removed device registers again.
@@ -124,7 +124,7 @@ extension Timestamp {
 /// A final state together with its webhook event. The commit writes both of them or neither.
 package struct ReportedDelivery: Hashable, Sendable {
     package var delivery: DeliveryResult
-    /// The webhook event as one JSON value; `nil` if no event is to be written.
+    /// The webhook event as one JSON value, or `nil` if no event is to be written.
     package var event: Data?
 
     package init(_ delivery: DeliveryResult, event: Data?) { (self.delivery, self.event) = (delivery, event) }
@@ -136,14 +136,13 @@ package struct ShardStep: Hashable, Sendable {
     /// The shard's cursor when the page was read. The page is committed only if the shard still has this cursor.
     package var from: Int64
     package var cursor: Int64
-    /// Indicates whether the page is the last one of the shard.
     package var isLast: Bool
-    /// The new expiry time of the lease if the caller keeps the shard; `nil` releases the shard.
+    /// The new expiry time of the lease if the caller keeps the shard, or `nil` to release the shard.
     package var leaseUntil: Timestamp?
-    /// The earliest time of the shard's next page; `nil` leaves it unchanged.
+    /// The earliest time of the shard's next page, or `nil` to leave it unchanged.
     package var notBefore: Timestamp?
-    /// The environments whose pause delays the shard until ``notBefore``; `nil` if no pause does. The shard becomes due
-    /// immediately when the pause ends.
+    /// The environments whose pause delays the shard until ``notBefore``, or `nil` if no pause does. The end of the
+    /// pause makes the shard due.
     package var heldFor: HoldingEnvironments?
 
     package init(
@@ -161,13 +160,12 @@ package struct ShardStep: Hashable, Sendable {
 
 /// The store's reply to the commit of a page.
 package enum CommitResult: Hashable, Sendable {
-    /// The page was written, and the notification is still being sent.
+    /// The result for a page that was written and whose notification is still being sent.
     case inProgress
-    /// The page was written, and no further page follows, because the notification is finished, paused or cancelled, or
-    /// because its app is stopped.
+    /// The result for a page that was written and after which no other follows, because the notification is finished,
+    /// paused or cancelled, or because its app is stopped.
     case stopped
-    /// Nothing was written, because the lease was lost, or because another page of the shard was already written under
-    /// the lease.
+    /// The result if nothing was written, because the lease was lost or already used to write another page.
     case leaseLost
 
     package var isInProgress: Bool { self == .inProgress }
@@ -176,6 +174,6 @@ package enum CommitResult: Hashable, Sendable {
 /// The store's reply to ``DispatchStore/begin(_:now:)``, which records that a page is about to be sent.
 package struct StartedPage: Hashable, Sendable {
     package var result: CommitResult
-    /// The ids of the recipients whose states the call wrote, because they had none. The page may be sent to no others.
+    /// The ids of the recipients whose states the call wrote, because they had none. The page is sent only to these.
     package var started: Set<Int64>
 }

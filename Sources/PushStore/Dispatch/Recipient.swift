@@ -7,24 +7,24 @@ package import PushTypes
 package struct Recipient: Hashable, Sendable {
     /// The id within the notification: the id of a device, or a negative number for a named token.
     package var id: Int64
-    /// The id of the device; `nil` if the token is not registered.
+    /// The id of the device, or `nil` if the token is not registered.
     package var device: Int64?
     package var token: DeviceToken
     package var environment: PushEnvironment
-    /// The time of the device's latest registration; `nil` if the token is not registered.
+    /// The time of the device's latest registration, or `nil` if the token is not registered.
     package var registeredAt: Timestamp?
-    /// Indicates whether the push service has rejected the token as bad. Accepting a push clears the suspicion.
+    /// A Boolean value that indicates whether the token was rejected as bad. An accepted push resets it.
     package var isSuspected = false
     /// The environment in which the device is registered, if the push is attempted in the other environment (see
-    /// ``TokenStateChange/Kind/moved(to:)``); otherwise `nil`.
+    /// ``TokenStateChange/Kind/moved(to:)``), or `nil` otherwise.
     package var movedFrom: PushEnvironment?
-    /// The number of earlier attempts.
+    /// The number of earlier attempts to send to the recipient.
     package var attempts: Int
-    /// Indicates whether the response to an earlier attempt was lost, so that the push may have reached the device.
+    /// A Boolean value that indicates whether an earlier push may have arrived, because its response was lost.
     package var mayHaveArrived = false
-    /// The requested fields of the device's profile; `nil` if none were requested.
+    /// The requested fields of the device's profile, or `nil` if none were requested.
     package var profile: RecipientProfile?
-    /// The consent of the recipient; `nil` if the notification is sent regardless of consent.
+    /// The consent of the recipient, or `nil` if the notification is sent regardless of consent.
     package var consent: RecipientConsent?
 
     package init(
@@ -50,7 +50,6 @@ package struct RecipientPage: Hashable, Sendable {
     package var held: [Int64] = []
     /// The position in the shard after which the next page begins.
     package var cursor: Int64
-    /// Indicates whether the page is the last one of the shard.
     package var isLast: Bool
     /// The value of the registration clock, a counter of device changes, when the page was read.
     package var readAt: Int64 = 0
@@ -59,11 +58,11 @@ package struct RecipientPage: Hashable, Sendable {
 /// The fields of one recipient's ``DeviceProfile`` that are read with a page and from which the payload is rendered.
 package struct RecipientProfile: Hashable, Sendable {
     package var user: String?
-    /// The locale as the device registered it, BCP 47 or POSIX; `nil` if there is none or it is not read.
+    /// The locale in the registered form, BCP 47 or POSIX, or `nil` if there is none or it is not read.
     package var locale: String?
     package var timeZone, appVersion: String?
-    /// The attributes, as the JSON text of a flat object; `nil` if there are none or they are not read. The text is not
-    /// parsed, because parsing would take most of the time of a large campaign.
+    /// The attributes, as the JSON text of a flat object, or `nil` if there are none or they are not read. The text is
+    /// not parsed, because parsing would take most of the time of a large campaign.
     package var attributes: Data?
 
     package init(
@@ -78,6 +77,7 @@ package struct RecipientProfile: Hashable, Sendable {
     }
 
     /// Creates the whole profile of a registered device.
+    /// - Throws: An error if the attributes cannot be encoded as JSON.
     package init(_ device: DeviceProfile) throws {
         self.init(
             user: device.user,

@@ -10,19 +10,18 @@ package struct RetryClaim: Hashable, Sendable {
     package var fence: Int64
     /// The value of the registration clock, a counter of device changes, when the recipients were read.
     package var readAt: Int64
-    /// The earliest due time of the recipients, by the steady clock; `nil` if none of them had a due time.
+    /// The earliest due time of the recipients, by the steady clock, or `nil` if none of them had a due time.
     package var dueSince: Timestamp?
-    /// The time of the claim, by the later of the wall and steady clocks; `nil` until the dispatcher sets it.
+    /// The time of the claim, by the later of the wall and steady clocks, or `nil` until the dispatcher sets it.
     package var claimedAt: Timestamp?
 }
 
 /// A claimed recipient of the retry queue, with the action that the caller has to take.
 package enum RetryRecipient: Hashable, Sendable {
     case due(Recipient)
-    /// No further attempt is made for the recipient. The caller only writes the final state.
+    /// A recipient for which no further attempt is made, so that the caller only writes the final state.
     case ended(EndedRetry)
 
-    /// The recipient's id within the notification (``Recipient/id``).
     package var id: Int64 {
         switch self {
         case .due(let recipient): recipient.id
@@ -35,11 +34,11 @@ package enum RetryRecipient: Hashable, Sendable {
 package struct EndedRetry: Hashable, Sendable {
     /// The recipient's id within the notification (``Recipient/id``).
     package var id: Int64
-    /// The recipient; `nil` if its device or token can no longer be read.
+    /// The recipient, or `nil` if its device or token can no longer be read.
     package var recipient: Recipient?
     package var attempts: Int
     package var cause: EndingCause
-    /// Indicates whether an earlier push may have reached the device (``Recipient/mayHaveArrived``).
+    /// A Boolean value that indicates whether an earlier push may have arrived (``Recipient/mayHaveArrived``).
     package var mayHaveArrived = false
 
     package var state: DeliveryRecord.State { self.cause.state.ending(mayHaveArrived: self.mayHaveArrived) }

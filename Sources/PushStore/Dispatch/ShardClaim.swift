@@ -7,10 +7,10 @@ package struct ShardPlan: Hashable, Sendable {
     package enum Zone: Hashable, Sendable {
         case any
         case named(String)
-        /// The devices without a time zone.
+        /// The zone of devices that have none.
         case unknown
-        /// The devices that no other shard has sent to, because their time zone changed meanwhile. This shard begins
-        /// once all other shards of the notification have finished.
+        /// The zone of devices to which no other shard has been sent, because their time zone changed meanwhile. Its
+        /// shard begins once all other shards of the notification have finished.
         case remainder
     }
 
@@ -38,16 +38,16 @@ package struct ShardClaim: Hashable, Sendable {
     package var cursor: Int64
     /// The position of the last recipient in the shard, in the encoding of ``cursor``.
     package var end: Int64
-    /// Indicates whether an index finds the shard's few recipients faster than a scan of the app's devices.
+    /// A Boolean value that indicates whether an index finds the recipients faster than a scan of the app's devices.
     package var isNarrow: Bool
     /// The fencing number that identifies the lease.
     package var fence: Int64
     /// The value of the registration clock, a counter of device changes, when the notification was opened. Devices with
     /// higher values have changed since and are checked again.
     package var openedAfter: Int64 = 0
-    /// The time since which the shard has waited for its first page, by the wall clock; `nil` for later pages.
+    /// The time at which the shard began to wait for its first page, by the wall clock, or `nil` for later pages.
     package var waitsSince: Timestamp?
-    /// The time of the claim, by the later of the wall and steady clocks; `nil` until the dispatcher sets it.
+    /// The time of the claim, by the later of the wall and steady clocks, or `nil` until the dispatcher sets it.
     package var claimedAt: Timestamp?
 
     init(
@@ -71,12 +71,11 @@ package struct ShardClaim: Hashable, Sendable {
 
 /// A filter that excludes shards and retries from a claim.
 package struct ClaimFilter: Hashable, Sendable {
-    /// The leases that the caller knows that it holds.
+    /// The leases of which the caller knows.
     package struct Held: Hashable, Sendable {
         /// The fencing numbers of the leases that the caller holds.
         package var fences: Set<Int64>
-        /// The highest fencing number of which the caller knows. A claim with a higher number may not have reached the
-        /// caller yet.
+        /// The highest fencing number known to the caller. A claim with a higher number may not have reached it yet.
         package var upTo: Int64
 
         package init(fences: Set<Int64>, upTo: Int64) { (self.fences, self.upTo) = (fences, upTo) }
@@ -86,8 +85,8 @@ package struct ClaimFilter: Hashable, Sendable {
     package var apps: Set<Int64>
     /// The targets whose shards are excluded.
     package var targets: Set<DispatchTarget>
-    /// The leases that the caller holds. Any other lease of the caller is lost: the result of its claim never reached
-    /// the caller, or its page was never written. With `nil`, a lease is lost only when it expires.
+    /// The leases that the caller holds. Any other lease of the caller counts as lost, because the result of its claim
+    /// never reached the caller, or its page was never written. With `nil`, a lease is lost only when it expires.
     package var held: Held?
 
     package init(excluding apps: Set<Int64> = [], targets: Set<DispatchTarget> = [], held: Held? = nil) {
@@ -95,13 +94,12 @@ package struct ClaimFilter: Hashable, Sendable {
     }
 }
 
-/// An app and an environment of the push service. The dispatcher shares permits and back-off among the notifications of
-/// a target.
+/// An app in an environment of the push service. Its notifications share the dispatcher's permits and back-off.
 package struct DispatchTarget: Hashable, Sendable {
     package var app: Int64
-    /// The environment; `nil` for notifications that are sent in both environments.
+    /// The environment, or `nil` for notifications that are sent in both environments.
     package var environment: PushEnvironment?
-    /// Indicates whether the target consists of browsers, which are reached over Web Push.
+    /// A Boolean value that indicates whether the target consists of browsers, which are reached over Web Push.
     package var isWeb: Bool
 
     package init(app: Int64, environment: PushEnvironment?, isWeb: Bool = false) {
@@ -114,7 +112,7 @@ package struct DispatchTarget: Hashable, Sendable {
     }
 }
 
-/// A shared reference to a notification. Copying it retains one object, and not every field of the record.
+/// A shared reference to a notification. Copying the reference retains one object and copies no field of the record.
 final class SharedNotification: Hashable, Sendable {
     let record: NotificationRecord
 

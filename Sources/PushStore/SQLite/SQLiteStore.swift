@@ -10,8 +10,7 @@ import Synchronization
 package final class SQLiteStore: ProviderStore {
     let database: StoreDatabase
     let masterKey: MasterKey
-    /// The API keys by their hashes, so that most requests are authorized without a query. Every change of keys clears
-    /// the cache before it returns.
+    /// A cache of API keys by their hashes, by which most requests are authorized. Every change of a key clears it.
     let keyCache = SharedCache<[UInt8], APIKeyRecord>(maximum: 10_000)
     let owner = LeaseOwner()
     let pageWriter = PageWriter()
@@ -22,7 +21,7 @@ package final class SQLiteStore: ProviderStore {
     /// Opens or creates the database file, and runs missing migrations.
     /// - Parameters:
     ///   - limits: The limits on queries of the API.
-    ///   - budgets: The budgets of long queries.
+    ///   - budgets: The registry of the time budgets from which long queries are paid.
     /// - Throws: ``StoreError``. A database with a schema of another version is left unchanged.
     package convenience init(
         path: String,
@@ -104,8 +103,7 @@ extension SQLiteStore {
     /// The length of the database file in bytes, without the write-ahead log.
     package var fileBytes: Int { Self.length(ofFile: self.database.pool.path) }
 
-    /// The number of bytes that this process can still write to the file system of the database; `nil` if the operating
-    /// system does not report it.
+    /// The number of bytes that this process can still write to the database's file system, or `nil` if unknown.
     package var availableBytes: Int? {
         let attributes = try? FileManager.default.attributesOfFileSystem(forPath: self.database.pool.path)
         return (attributes?[.systemFreeSize] as? NSNumber)?.intValue
@@ -117,7 +115,7 @@ extension SQLiteStore {
     }
 
     /// Runs a checkpoint that empties the write-ahead log, after readers have finished or renewed their snapshots.
-    /// - Returns: `false` if an old snapshot, of another process or of a long read, prevents it.
+    /// - Returns: `true`, or `false` if an old snapshot, of another process or of a long read, prevents it.
     package func foldLog() async -> Bool { await self.database.log.fold(self.database.pool) }
 
     /// Empties the log as ``foldLog()`` does, but only if it is long and a snapshot has not just prevented that.

@@ -11,7 +11,7 @@ package struct MasterKey: Sendable {
 
     private let key: SymmetricKey
 
-    /// Creates a key from 32 bytes. Returns `nil` for any other number of bytes.
+    /// Creates a key from 32 bytes, or returns `nil` for any other number of bytes.
     package init?(bytes: [UInt8]) {
         guard bytes.count == Self.length else { return nil }
         self.key = SymmetricKey(data: bytes)
@@ -72,10 +72,9 @@ package struct MasterKey: Sendable {
     }
 }
 
-/// The row to which a sealed secret is bound.
+/// A context to which a sealed secret is bound, such as a row of the database.
 ///
-/// A secret can be opened only in the row for which it was sealed. A row with the secret of another app or webhook
-/// counts as damaged.
+/// A secret can be opened only in the context for which it was sealed. A row with the secret of another one is damaged.
 enum SecretContext: Hashable, Sendable {
     case credential(app: Int64, PushEnvironment)
     case webhook(UUID, app: Int64)
@@ -87,9 +86,9 @@ enum SecretContext: Hashable, Sendable {
     case pushResource(UUID, app: Int64)
     case chatSession(UUID, app: Int64)
     case providerToken(ProviderTokenKey)
-    /// The key that signs the download URLs of files.
+    /// The context of the key that signs the download URLs of files.
     case addressKey
-    /// The mark: a known string, by which a store checks at its start that it has the right master key.
+    /// The context of the mark, a known string by which a store checks at its start that it has the right master key.
     case mark
 
     /// The associated data for AES-GCM, which differs between any two contexts.

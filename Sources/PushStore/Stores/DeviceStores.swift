@@ -2,8 +2,7 @@ package import ProviderModel
 package import PushSupport
 package import PushTypes
 
-/// The store of devices. Per app and environment, a token is unique, and so are installation, kind and activity
-/// together.
+/// The store of devices. In an app and environment, tokens are unique, as are installation, kind and activity.
 package protocol DeviceStore: Sendable {
     /// Registers devices in one transaction. Properties that a registration omits keep their stored values. The results
     /// are in the order of the registrations.
@@ -21,7 +20,7 @@ package protocol DeviceStore: Sendable {
     ///   - isProven: Whether the caller has proven that the installation is its own. If not, only a token that the
     ///     installation already has, in either environment, is accepted.
     ///   - clocks: The current time, used as in ``register(_:app:at:)``.
-    /// - Returns: The result; `nil` if the installation has another token, in which case nothing is changed.
+    /// - Returns: The result, or `nil` if the installation has another token, in which case nothing is changed.
     func registerOwn(
         _ registration: DeviceRegistration,
         isProven: Bool,
@@ -32,8 +31,8 @@ package protocol DeviceStore: Sendable {
     ///
     /// Devices that cannot be read are left out. The result has fewer than `limit` devices only if no more follow.
     /// - Parameters:
-    ///   - environment: The environment of the devices; `nil` for both.
-    ///   - kind: The kind of the devices' tokens; `nil` for all kinds.
+    ///   - environment: The environment of the devices, or `nil` for both.
+    ///   - kind: The kind of the devices' tokens, or `nil` for all kinds.
     func devices(
         app: Int64,
         audience: AudienceExpression,
@@ -45,7 +44,7 @@ package protocol DeviceStore: Sendable {
     /// Returns a page of the devices that match a search, in the given order. Devices that cannot be read are left out.
     ///
     /// A page ends before `limit` once the attributes and tags of its devices exceed one megabyte.
-    /// - Parameter after: The position at which the previous page ended; `nil` for the first page.
+    /// - Parameter after: The position at which the previous page ended, or `nil` for the first page.
     func devices(
         _ search: DeviceSearch,
         sort: DeviceSort,
@@ -69,7 +68,7 @@ package protocol DeviceStore: Sendable {
     /// - Parameter now: The current time, by the later of the wall and steady clocks.
     /// - Returns: The ids of the deleted devices, including those that cannot be read.
     func deleteDevices(app: Int64, installation: String, now: Timestamp) async throws -> [Int64]
-    /// Returns the number of an audience's active devices with an environment and a kind of token; `nil` means any.
+    /// Returns the number of an audience's active devices. A `nil` environment or kind of token stands for any.
     func count(
         app: Int64,
         audience: AudienceExpression,
@@ -107,14 +106,13 @@ extension DeviceStore {
 /// The store of users' preferences, frequency caps and badge counts. A user's preferences take precedence over those of
 /// the user's devices. A device without a user has a badge count of its own.
 package protocol UserStore: Sendable {
-    /// Returns the preferences of a user; empty preferences if none are stored.
+    /// Returns the preferences of a user, which are empty if none are stored.
     func preferences(app: Int64, user: String) async throws -> Preferences
     /// Sets the preferences of a user. Empty preferences are deleted.
-    /// - Returns: The ids of the user's devices; `nil` if the app no longer exists.
+    /// - Returns: The ids of the user's devices, or `nil` if the app no longer exists.
     @discardableResult
     func setPreferences(_ preferences: Preferences, app: Int64, user: String) async throws -> [Int64]?
-    /// Counts notifications towards the frequency caps of their users, in one transaction, so that concurrent
-    /// notifications cannot exceed a cap.
+    /// Counts notifications towards frequency caps, in one transaction, so that concurrent ones cannot exceed a cap.
     ///
     /// A notification counts once for each user, at the time of its latest attempt, regardless of devices, retries and
     /// repetitions after a crash.
@@ -123,9 +121,9 @@ package protocol UserStore: Sendable {
     /// Returns the number of an audience's recipients for each combination of facts that decides whether they are
     /// skipped. Recipients are active devices, and named tokens that are not registered.
     /// - Parameters:
-    ///   - environment: The environment of the devices; `nil` for both. Named tokens are then those of production.
+    ///   - environment: The environment of the devices, or `nil` for both. Named tokens are then those of production.
     ///   - now: The current time by the steady clock, for the frequency cap.
-    /// - Returns: The groups; empty if no recipient can be skipped, and `nil` if there are more than 10,000 groups.
+    /// - Returns: The groups: none if no recipient can be skipped, and `nil` if there are more than 10,000.
     /// - Throws: ``StoreError/queryTooExpensive(budget:)`` if the query exceeds its time budget, and `BudgetRefusal` if
     ///   too many queries of the caller wait already.
     func consentGroups(
@@ -145,10 +143,10 @@ package protocol UserStore: Sendable {
         app: Int64,
         holders: [BytewiseString]
     ) async throws -> [BytewiseString: Int]
-    /// Returns the badge count of a holder; 0 if none is stored.
+    /// Returns the badge count of a holder, or 0 if none is stored.
     func badge(app: Int64, holder: String) async throws -> Int
     /// Sets the badge count of a holder.
-    /// - Returns: `false` if the app no longer exists.
+    /// - Returns: `true`, or `false` if the app no longer exists.
     @discardableResult
     func setBadge(_ count: Int, app: Int64, holder: String) async throws -> Bool
 }

@@ -26,20 +26,19 @@ package struct StoreBacklog: Hashable, Sendable {
     package var notifications: [NotificationRecord.State: Int] = [:]
     /// The number of recipients that wait for another attempt.
     package var retries = 0
-    /// The earliest due time of a retry by the steady clock, which may be in the past; `nil` if there is none.
+    /// The earliest due time of a retry by the steady clock, which may be in the past, or `nil` if there is none.
     package var oldestRetryDueAt: Timestamp?
     /// The number of shards that are leased for sending.
     package var shardsLeased = 0
     package var shardsWaiting = 0, tokensDeactivated = 0
     /// The number of shards that may be sent now, with or without a lease.
     package var shardsDue = 0
-    /// The apps' environments whose circuit breaker is open.
     package var openBreakers: [OpenBreaker] = []
     /// The number of deactivations that are withheld until an operator decides.
     package var tokensWithheld = 0
     /// The number of event blocks that the webhook with the largest backlog has not acknowledged.
     package var webhookBacklog = 0
-    /// The time, by the wall clock, of the oldest event block not acknowledged by an active webhook; `nil` if none.
+    /// The wall-clock time of the oldest event block not acknowledged by an active webhook, or `nil` if there is none.
     package var oldestWebhookBlockAt: Timestamp?
 }
 
@@ -52,15 +51,15 @@ package protocol MonitoringStore: Sendable {
     /// - Parameters:
     ///   - stage: The stage of the announcement: the maximum number of days until the expiry. Later stages are lower.
     ///   - event: The webhook event, in the format of ``EventBlock/events``.
-    /// - Returns: `true` if the announcement was recorded.
+    /// - Returns: Whether the announcement was recorded.
     func announceEnd(of certificate: StoredCertificate, stage: Int, event: Data, now: Timestamp) async throws -> Bool
     /// Counts the token events among the 100,000 ids above `id`, by their properties. `last` is the highest of these
     /// ids, to be passed to the next call.
-    /// - Parameter id: The id of the last event that was already counted; `nil` to count none and return the last id.
+    /// - Parameter id: The id of the last event already counted, or `nil` to count none and return the last id.
     func tokenEvents(after id: Int64?) async throws -> (counts: [TokenEventCount], last: Int64)
     /// Returns the states of the campaigns with numbers above `newest`, and of the campaigns with numbers in `open`.
     /// - Parameters:
-    ///   - newest: The highest known number of a notification; `nil` for all campaigns that have not finished.
+    ///   - newest: The highest known number of a notification, or `nil` for all campaigns that have not finished.
     ///   - limit: The maximum number of new campaigns, and the maximum number of campaigns in `open`.
     func campaigns(after newest: Int64?, and open: [Int64], limit: Int) async throws -> CampaignReading
 }
@@ -79,7 +78,7 @@ package struct CampaignState: Hashable, Sendable {
     package var id: UUID
     package var app: Int64
     package var state: NotificationRecord.State
-    /// Indicates whether the first page of the campaign was sent.
+    /// A Boolean value that indicates whether the first page of the campaign was sent.
     package var hasStarted: Bool
 
     package init(number: Int64, id: UUID, app: Int64, state: NotificationRecord.State, hasStarted: Bool) {
@@ -96,7 +95,7 @@ package struct StoredCertificate: Hashable, Sendable {
     /// The certificate and its private key, sealed with the master key. The store compares the seal with the stored one
     /// when an expiry is announced, to notice that the certificate was replaced meanwhile.
     package var seal: Data
-    /// The stage that was last announced, in days until the expiry; `nil` if none was.
+    /// The stage that was last announced, in days until the expiry, or `nil` if none was.
     package var announcedStage: Int?
 }
 
@@ -114,21 +113,21 @@ package struct TokenEventCount: Hashable, Sendable {
 package protocol RetentionStore: Sendable {
     /// Deletes notifications that finished before a time, with their deliveries, and token events from before it.
     /// - Parameter limit: The maximum number of rows per call, so that other writers do not wait long.
-    /// - Returns: The number of deleted rows; 0 if nothing is left to delete.
+    /// - Returns: The number of deleted rows, or 0 if nothing is left to delete.
     func forget(before: Timestamp, limit: Int) async throws -> Int
     /// Deletes connections that were opened before a time. The newest connections are kept, because they may be open.
     /// - Parameter limit: The maximum number of rows per call.
-    /// - Returns: The number of deleted rows; 0 if nothing is left to delete.
+    /// - Returns: The number of deleted rows, or 0 if nothing is left to delete.
     func forgetConnections(before: Timestamp, limit: Int) async throws -> Int
     /// Deletes up to `limit` entries of the audit log from before a time.
     /// - Returns: The number of deleted entries.
     func forgetAudit(before: Timestamp, limit: Int) async throws -> Int
-    /// Removes entries of feedback lists from before a time, which no provider has read meanwhile.
+    /// Removes up to `limit` entries from before a time in feedback lists, which no provider has read.
     /// - Returns: The number of removed entries.
     func forgetLegacyTokens(before: Timestamp, limit: Int) async throws -> Int
     /// Adds the chart counters that are too old for their interval, a minute or an hour, to those of the next longer
     /// one, and deletes counters of days that are too old.
-    /// - Returns: The number of rows processed in this transaction; 0 if nothing is left to do.
+    /// - Returns: The number of rows processed in this transaction, or 0 if nothing is left to do.
     func rollUpStatistics(now: Timestamp) async throws -> Int
     /// Deletes up to `limit` records of notifications that are too old to count towards a frequency cap.
     /// - Parameter now: The current time by the steady clock.
@@ -149,9 +148,9 @@ package protocol ErasureStore: Sendable {
     /// - Parameters:
     ///   - now: The time of the request by the wall clock.
     ///   - steady: The time of the request by the steady clock, with which the erasure is dated.
-    /// - Returns: The erasure; `nil` if there is no such app.
+    /// - Returns: The erasure, or `nil` if there is no such app.
     func eraseApp(_ app: Int64, now: Timestamp, steady: Timestamp) async throws -> ErasureRecord?
-    /// Returns the erasure of the app with this bundle id; `nil` if the app is not being erased.
+    /// Returns the erasure of the app with this bundle id, or `nil` if the app is not being erased.
     func erasure(ofApp bundleID: Topic) async throws -> ErasureRecord?
     /// Marks a user of an app for erasure, whether or not the user has devices.
     ///
@@ -164,10 +163,9 @@ package protocol ErasureStore: Sendable {
     /// Returns all erasures that have not finished, oldest first.
     func erasures() async throws -> [ErasureRecord]
     /// Erases a bounded number of rows of the app or user.
-    /// - Returns: `true` if more rows remain.
+    /// - Returns: Whether more rows remain.
     func continueErasure(_ erasure: ErasureRecord, now: Timestamp) async throws -> Bool
-    /// Returns the present and former tokens of the user's devices, whether or not these have been erased; an empty set
-    /// for the erasure of an app.
+    /// Returns the present and former tokens of the user's devices, erased or not. The erasure of an app has none.
     func tokens(of erasure: ErasureRecord) async throws -> Set<DeviceToken>
     /// Erases data of erased users that was kept for notifications in progress and is no longer needed.
     func eraseEnded(now: Timestamp) async throws
@@ -177,13 +175,13 @@ package protocol ErasureStore: Sendable {
     /// Rewrites the database file, empties the write-ahead log, and finishes the erasures whose rows have been deleted.
     ///
     /// Other writers wait meanwhile. It needs as much free disk space as the database takes.
-    /// - Returns: `false` if a reader prevents the log from being emptied. In that case the erasures are not finished.
+    /// - Returns: `true`, or `false` if a reader prevents this, in which case the erasures are not finished.
     func overwriteErased() async throws -> Bool
 }
 
 /// The store of the steady clock, so that its time does not go back at a restart.
 package protocol ClockStore: Sendable {
-    /// Returns the stored state of the steady clock; `nil` before it was first stored.
+    /// Returns the stored state of the steady clock, or `nil` before it was first stored.
     func clockMark() async throws -> ClockMark?
     func setClockMark(_ mark: ClockMark) async throws
 }
@@ -192,7 +190,7 @@ package protocol ClockStore: Sendable {
 package struct ClockMark: Hashable, Sendable {
     /// The latest stored reading of the steady clock.
     package var steady: Timestamp
-    /// The reading of a wall clock that is so far ahead that it is not trusted yet; `nil` while it is trusted.
+    /// The reading of a wall clock that is so far ahead that it is not trusted yet, or `nil` while it is trusted.
     package var claim: Timestamp?
     /// The time for which the wall clock has been consistent with ``claim`` while a provider was running.
     package var agreed: Duration

@@ -11,34 +11,34 @@ package protocol ProviderStore: AppStore, DeviceStore, NotificationStore, Dispat
 /// An error from opening a store, or from an operation on it.
 package enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case cannotOpen(path: String, why: String)
-    /// The database was written by a newer version of Martlet.
+    /// An error for a database that was written by a newer version of Martlet.
     case newerSchema(path: String)
-    /// The database was written by a version before 0.1.0, whose schema no released version can read.
+    /// An error for a database that was written by a version before 0.1.0, whose schema no released version can read.
     case unreleasedSchema(path: String, migration: String)
     case badMasterKey(path: String, why: String)
-    /// A secret in the store was sealed with another master key.
+    /// An error for a secret in the store that was sealed with another master key.
     case wrongMasterKey
-    /// The master key is missing, although the database contains secrets that were sealed with one.
+    /// An error for a missing master key if the database contains secrets that were sealed with one.
     case missingMasterKey(path: String, database: String)
-    /// The database file is empty, although there is a master key. A database has probably been lost.
+    /// An error for an empty database file beside a master key, because a database has probably been lost.
     case emptyDatabase(path: String, masterKey: String)
-    /// Writing is impossible at present, because the disk is full or read-only.
+    /// An error for a write that is impossible at present, because the disk is full or read-only.
     case cannotWrite(why: String)
-    /// The app or other record that a row would belong to was removed after it had been looked up. Nothing was written.
+    /// An error for a row whose app or other owner was removed after it had been looked up. Nothing was written.
     case ownerRemoved
     case cannotBackUp(path: String, why: String)
-    /// There is no app with this bundle id, so that no key or person can be limited to it.
+    /// An error for an app that does not exist, so that no key or person can be limited to it.
     case noSuchApp(Topic)
-    /// An app with this bundle id is being erased, so a new one cannot be added yet.
+    /// An error for an app that cannot be added yet, because an app with this bundle id is being erased.
     case beingErased(Topic)
-    /// The query was interrupted because it exceeded its time budget.
+    /// An error for a query that was interrupted because it exceeded its time budget.
     case queryTooExpensive(budget: Duration)
-    /// The query was interrupted too often by truncating checkpoints, because many writes were in progress.
+    /// An error for a query that truncating checkpoints interrupted too often, because there were many writes.
     case queryInterrupted
-    /// The store is being closed and accepts no more long queries.
+    /// An error for a long query while the store is being closed.
     case ending
 
-    /// Returns `true` for an error that the same write may not meet again.
+    /// A Boolean value that indicates whether the same write may succeed later.
     package var isTemporary: Bool { self != .ownerRemoved }
 
     package var description: String {

@@ -10,17 +10,17 @@ package protocol PublishingStore: Sendable {
     func publications(app: Int64) async throws -> [PublicationRecord]
     func publication(_ id: UUID) async throws -> PublicationRecord?
     /// Changes a publication in one transaction.
-    /// - Returns: The publication after the change; `nil` if no publication has this id.
+    /// - Returns: The publication after the change, or `nil` if no publication has this id.
     func changePublication(_ id: UUID, _ changes: PublicationChanges) async throws -> PublicationRecord?
-    /// Removes a publication. The result names the reason if it has issues and therefore stays.
+    /// Removes a publication, unless it still has issues. The result tells whether it was removed.
     func deletePublication(_ id: UUID) async throws -> PublicationDeletionResult
 
     /// Adds an issue as a draft, unless its app already has the product id or ``IssueRecord/maximumOfApp`` issues.
     func addIssue(_ issue: IssueRecord) async throws -> IssueChangeResult
     /// Returns the issues of a publication in the given order.
     /// - Parameters:
-    ///   - state: The state that the issues must have; `nil` for any state.
-    ///   - after: The position of the last issue on the previous page; `nil` for the first page.
+    ///   - state: The state that the issues must have, or `nil` for any state.
+    ///   - after: The position of the last issue on the previous page, or `nil` for the first page.
     func issues(
         publication: UUID,
         state: IssueState?,
@@ -43,10 +43,10 @@ package protocol PublishingStore: Sendable {
     /// Sets the cover of an issue, or removes it if `file` is `nil`. The cover gets the media type of its content.
     func setCover(of issue: UUID, to file: CoverFile?, now: Timestamp) async throws -> IssueChangeResult
 
-    /// Returns the version of an app's catalogue, which rises with each change of the catalogue; 0 before the first.
+    /// Returns the version of an app's catalogue, which rises with each change, or 0 before the first change.
     func catalogueVersion(app: Int64) async throws -> Int64
-    /// Returns published issues of an app, newest first, beginning after `after`, or (`nil`) with the newest.
-    /// - Parameter account: The publisher's account whose publications are included in addition; `nil` for none.
+    /// Returns published issues of an app, newest first, beginning after `after` or, with `nil`, with the newest.
+    /// - Parameter account: The publisher's account whose publications are included in addition, or `nil` for none.
     func catalogue(app: Int64, account: String?, after: IssueCursor?, limit: Int) async throws -> [IssueRecord]
 }
 
@@ -56,41 +56,41 @@ package protocol FileStore: Sendable {
     ///
     /// An upload of a file that the app already has counts neither towards `quota` nor towards `files`.
     /// - Parameters:
-    ///   - quota: The maximum total size of the app's files and incomplete uploads in bytes; `nil` for no limit.
+    ///   - quota: The maximum total size of the app's files and incomplete uploads in bytes, or `nil` for no limit.
     ///   - files: The maximum number of the app's files and incomplete uploads together.
     func addUpload(_ upload: UploadRecord, quota: Int?, files: Int) async throws -> UploadAdditionResult
     func upload(_ id: UUID) async throws -> UploadRecord?
     /// Records how many bytes of an upload are on disk.
-    /// - Returns: `false` if there is no such upload.
+    /// - Returns: `true`, or `false` if there is no such upload.
     func noteUpload(_ id: UUID, received: Int, now: Timestamp) async throws -> Bool
     /// Completes an upload, and adds the file to the app. If issues use the file already, its type and name stay.
-    /// - Returns: The file; `nil` if there is no such upload.
+    /// - Returns: The file, or `nil` if there is no such upload.
     func completeUpload(_ id: UUID, now: Timestamp) async throws -> FileRecord?
     /// Removes an upload. The file of a complete upload stays.
-    /// - Returns: `false` if there is no such upload.
+    /// - Returns: `true`, or `false` if there is no such upload.
     func deleteUpload(_ id: UUID) async throws -> Bool
     /// Returns the incomplete uploads of an app. Those that received bytes most recently come first.
     func openUploads(app: Int64) async throws -> [UploadRecord]
     func uploads() async throws -> Set<UUID>
     /// Returns the total size of an app's files and incomplete uploads, in bytes.
     func storedBytes(app: Int64) async throws -> Int
-    /// Removes the uploads that have received no bytes since a time.
+    /// Removes up to `limit` uploads that have received no bytes since a time.
     /// - Returns: The number of removed uploads.
     func forgetUploads(before: Timestamp, limit: Int) async throws -> Int
 
     func file(_ hash: ContentHash, app: Int64) async throws -> FileRecord?
-    /// Returns the files of an app in the order of their hashes, beginning after `after`, or (`nil`) with the first.
+    /// Returns files of an app in the order of their hashes, beginning after `after` or, with `nil`, with the first.
     func files(app: Int64, after: ContentHash?, limit: Int) async throws -> [FileRecord]
-    /// Returns `true` if any app has a file with this content.
+    /// Returns whether any app has a file with this content.
     func hasFile(_ hash: ContentHash) async throws -> Bool
     /// Returns the files of all apps that issues use and whose hashes begin with the given byte.
     func usedFiles(beginning byte: UInt8) async throws -> [UsedFile]
     /// Returns the hashes, beginning with the given byte, of the files of all apps.
     func fileHashes(beginning byte: UInt8) async throws -> Set<ContentHash>
-    /// Removes files that became unused before a time.
+    /// Removes up to `limit` files that became unused before a time.
     /// - Returns: The number of removed files.
     func forgetFiles(unusedSince: Timestamp, limit: Int) async throws -> Int
-    /// Returns the file with this hash if the issue is published and uses it; otherwise `nil`.
+    /// Returns the file with this hash if the issue is published and uses it, or `nil` otherwise.
     func downloadable(_ hash: ContentHash, issue: UUID) async throws -> UsedFile?
     /// Returns the key that signs the download URLs of files. The first call creates it.
     func addressKey() async throws -> String
@@ -98,8 +98,8 @@ package protocol FileStore: Sendable {
 
 /// The store of publishers' servers that decide whether a reader is entitled to an issue, at most one per app.
 package protocol EntitlementServerStore: Sendable {
-    /// Returns the entitlement server of an app; `nil` if it has none.
-    /// - Throws: ``DamagedRow`` if the server cannot be read, or its secret cannot be opened.
+    /// Returns the entitlement server of an app, or `nil` if it has none.
+    /// - Throws: ``DamagedRow`` if the server cannot be read or its secret cannot be opened.
     func entitlementServer(app: Int64) async throws -> EntitlementServerRecord?
     /// Sets the entitlement server of an app.
     /// - Parameter keepsSecret: Whether the secret of the existing server is kept, if it can be opened. Otherwise the
@@ -110,6 +110,6 @@ package protocol EntitlementServerStore: Sendable {
         keepsSecret: Bool
     ) async throws -> EntitlementServerRecord
     /// Removes the entitlement server of an app.
-    /// - Returns: `false` if the app has no server.
+    /// - Returns: `true`, or `false` if the app has no server.
     func removeEntitlementServer(app: Int64) async throws -> Bool
 }

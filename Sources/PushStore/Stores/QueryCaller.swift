@@ -8,21 +8,19 @@ package struct QueryCaller: Hashable, Sendable {
         case request
         /// A query for a page of an export, which waits in a queue of its own.
         case export
-        /// The count of a notification's recipients when it is accepted or opened. It does not wait for queries of API
-        /// requests.
+        /// The count of a notification's recipients. It does not wait for queries of API requests.
         case acceptance
     }
 
-    /// The caller of the current task; `nil` for background services, whose queries are cheap or bounded otherwise.
+    /// The caller of the current task, or `nil` for background services, whose queries are cheap or bounded otherwise.
     @TaskLocal package static var current: QueryCaller?
 
-    /// The maximum time of a query, without the time that it waits in a queue. For a count of recipients it is
-    /// processor time.
+    /// The maximum time of a query, without waiting in a queue. For a count of recipients it is processor time.
     package var budget: Duration
     package var purpose: Purpose
     /// The account to which the caller's queries are charged. Apps take turns, and so do the callers within an app.
     package var account: BudgetCaller
-    /// The deadline, including waiting times, after which the caller no longer needs the result; `nil` for no deadline.
+    /// The time after which the caller no longer needs the result, or `nil` if there is no such time.
     package var givenUpAt: ContinuousClock.Instant?
 
     package init(

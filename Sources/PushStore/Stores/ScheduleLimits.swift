@@ -7,12 +7,12 @@ package struct ScheduleLimits: Hashable, Sendable {
 
     package init() {}
 
-    /// Returns the refusal of a schedule that would exceed a limit; `nil` if it may be stored.
+    /// Returns the refusal of a schedule that would exceed a limit, or `nil` if it may be stored.
     ///
     /// A request that is not longer than the one that it replaces is accepted, even if the total exceeds the limit.
     /// - Parameters:
     ///   - size: The length of the schedule's request, in bytes.
-    ///   - old: The length of the request that it replaces, in bytes; `nil` for a new schedule.
+    ///   - old: The length of the request that it replaces, in bytes, or `nil` for a new schedule.
     ///   - others: The number of the app's other schedules, and the total length of their requests, in bytes.
     func refusal(
         of size: Int,

@@ -6,8 +6,8 @@ package import PushTypes
 package protocol ScheduleStore: Sendable {
     /// Adds a schedule, unless it would exceed the app's limits. The check and the write are one transaction.
     func addSchedule(_ schedule: ScheduleRecord, limits: ScheduleLimits) async throws -> ScheduleChangeResult
-    /// Returns schedules of an app, oldest first, beginning after `cursor`, or (`nil`) with the first. Schedules that
-    /// cannot be read are left out.
+    /// Returns schedules of an app, oldest first, beginning after `cursor` or, with `nil`, with the first. Schedules
+    /// that cannot be read are left out.
     /// - Parameter longestRequest: The maximum length of a returned request, in bytes. Longer requests are left empty.
     func schedules(
         app: Int64,
@@ -15,9 +15,9 @@ package protocol ScheduleStore: Sendable {
         limit: Int,
         longestRequest: Int
     ) async throws -> ScheduleList
-    /// Returns the schedule with this id; `nil` if there is none.
+    /// Returns the schedule with this id, or `nil` if there is none.
     func schedule(_ id: UUID) async throws -> ScheduleRecord?
-    /// Returns the app that owns a schedule, even if the schedule cannot be read; `nil` if there is no such schedule.
+    /// Returns the app of a schedule, even if the schedule cannot be read, or `nil` if there is no such schedule.
     func app(ofSchedule id: UUID) async throws -> AppRecord?
     /// Applies a change that a person has requested. Even a schedule that cannot be read can be replaced.
     func changeSchedule(
@@ -28,9 +28,9 @@ package protocol ScheduleStore: Sendable {
     /// Records that the run at `from` is done. It has no effect if the schedule was changed meanwhile, so that its next
     /// run is another one.
     /// - Parameters:
-    ///   - from: The expected time of the next run; `nil` to continue a schedule that has ended.
-    ///   - next: The time of the run after it; `nil` if there is none.
-    ///   - lastRunAt: The time of the latest run that was made; `nil` if none was made yet.
+    ///   - from: The expected time of the next run, or `nil` to continue a schedule that has ended.
+    ///   - next: The time of the run after it, or `nil` if there is none.
+    ///   - lastRunAt: The time of the latest run that was made, or `nil` if none was made yet.
     func advanceSchedule(_ id: UUID, from: Timestamp?, to next: Timestamp?, lastRunAt: Timestamp?) async throws
     /// Records the problem of a schedule's latest runs. A text of more than 500 characters is truncated.
     func setProblem(_ problem: ScheduleProblem, ofSchedule id: UUID) async throws
@@ -39,7 +39,7 @@ package protocol ScheduleStore: Sendable {
     /// Returns the schedules with a problem, among those of the given apps, latest problem first.
     func schedulesWithProblems(apps: [Int64], limit: Int) async throws -> [ScheduleRecord]
     /// Deletes a schedule.
-    /// - Returns: `true` if there was a schedule with this id.
+    /// - Returns: Whether there was a schedule with this id.
     func deleteSchedule(_ id: UUID) async throws -> Bool
     /// Returns the schedules whose runs are due, in the order of the runs. Schedules that cannot be read are paused.
     /// - Parameter excluded: The apps whose schedules are left out.
@@ -49,14 +49,15 @@ package protocol ScheduleStore: Sendable {
         limit: Int,
         excluding excluded: Set<Int64>
     ) async throws -> (schedules: [ScheduleRecord], unreadable: [String])
-    /// Returns the earliest time of a next run among the schedules whose apps are not excluded; `nil` if there is none.
+    /// Returns the earliest time of a next run of the schedules of apps not excluded, or `nil` if there is none.
     func nextScheduleRun(excluding excluded: Set<Int64>) async throws -> Timestamp?
 }
 
 /// A change of a schedule, requested by a person.
 package enum ScheduleChange: Hashable, Sendable {
-    /// Replaces the name, the request, the rule, the time of the next run (`nil` for none), the API key of the last
-    /// change (`nil` if unknown) and the library items in use. The paused state and the time of the last run stay.
+    /// A change that replaces the name, the request, the rule, the time of the next run (`nil` for none), the API key
+    /// of the last change (`nil` if unknown) and the library items in use. The paused state and the time of the last
+    /// run stay.
     case replace(
         name: String,
         request: Data,
@@ -65,29 +66,29 @@ package enum ScheduleChange: Hashable, Sendable {
         key: KeyReference? = nil,
         uses: Set<LibraryUse> = []
     )
-    /// Pauses the schedule.
-    /// - Parameter version: The version that the schedule must have; `nil` pauses it in any version.
+    /// A change that pauses the schedule.
+    /// - Parameter version: The version that the schedule must have, or `nil` to pause it in any version.
     case pause(version: Int64?)
-    /// Resumes the schedule.
+    /// A change that resumes the schedule.
     /// - Parameters:
-    ///   - nextRunAt: The time of the next run, computed from the rule in the record that the caller has read; `nil` if
-    ///     the rule has no further run.
+    ///   - nextRunAt: The time of the next run, computed from the rule of the record that was read, or `nil` if it has
+    ///     no further run.
     ///   - version: The version of that record. If the schedule now has another version, nothing is changed.
     case resume(nextRunAt: Timestamp?, version: Int64)
 }
 
 /// The result of changing or adding a schedule.
 package enum ScheduleChangeResult: Hashable, Sendable {
-    /// The record after the change.
+    /// A result with the record as it is after the change.
     case changed(ScheduleRecord)
     case missing
-    /// Nothing was changed, because the schedule does not have the expected version.
+    /// A refusal because the schedule does not have the expected version.
     case stale
-    /// Nothing was added, because the app already has the maximum number of schedules.
+    /// A refusal because the app already has the maximum number of schedules.
     case tooMany
-    /// Nothing was changed, because the requests of the app's schedules would exceed the maximum total size.
+    /// A refusal because the requests of the app's schedules would exceed the maximum total size.
     case tooLarge
-    /// Nothing was changed, because a named audience or a template to which the request refers was deleted.
+    /// A refusal because a named audience or a template to which the request refers was deleted.
     case missingUse
 }
 
@@ -109,13 +110,13 @@ package struct ScheduleList: Hashable, Sendable {
     }
 
     package var entries: [Entry]
-    /// The position after which the next page begins; `nil` at the end of the list.
+    /// The position after which the next page begins, or `nil` at the end of the list.
     package var next: ScheduleCursor?
 }
 
 /// The store of apps' named audiences and templates, the library items.
 package protocol LibraryStore: Sendable {
-    /// Returns the item with this name; `nil` if there is none.
+    /// Returns the item with this name, or `nil` if there is none.
     func libraryItem(_ name: LibraryItemName, of kind: LibraryItem.Kind, app: Int64) async throws -> LibraryItem?
     /// Returns a page of the items of a kind in the order of their addition, beginning after the number `after`. Items
     /// that cannot be read are left out.
@@ -127,7 +128,7 @@ package protocol LibraryStore: Sendable {
         limit: Int,
         bytes: Int
     ) async throws -> ListPage<LibraryItem>
-    /// Returns the names of a page of items, without reading the items' contents.
+    /// Returns the names of a page of items, beginning after the number `after`, without reading their contents.
     func libraryNames(of kind: LibraryItem.Kind, app: Int64, after: Int64, limit: Int) async throws -> [LibraryEntry]
     /// Returns the items with the given names, read in one snapshot. Names without an item are left out.
     func libraryItems(
@@ -138,7 +139,7 @@ package protocol LibraryStore: Sendable {
     /// Applies a change in one transaction, or returns the reason for refusing it.
     func changeLibrary(_ change: LibraryChange, limits: LibraryLimits) async throws -> LibraryChangeResult
     /// Deletes an item and its versions, unless a schedule uses the item.
-    /// - Parameter expected: The version that the item must have; `nil` for any version.
+    /// - Parameter expected: The version that the item must have, or `nil` for any version.
     func deleteLibraryItem(
         _ name: LibraryItemName,
         of kind: LibraryItem.Kind,
@@ -149,6 +150,6 @@ package protocol LibraryStore: Sendable {
     /// that cannot be read are left out.
     /// - Parameter bytes: The total size of bodies, in bytes, at which the page ends even before `limit`.
     func libraryVersions(of item: UUID, before: Int64, limit: Int, bytes: Int) async throws -> ListPage<LibraryVersion>
-    /// Returns one version of an item; `nil` if it does not exist or is no longer kept.
+    /// Returns one version of an item, or `nil` if it does not exist or is no longer kept.
     func libraryVersion(_ version: Int64, of item: UUID) async throws -> LibraryVersion?
 }

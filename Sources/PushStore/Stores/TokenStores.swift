@@ -22,14 +22,13 @@ package protocol TokenStateStore: Sendable {
     ) async throws -> [TokenEventRecord]
     /// Returns the number of tokens whose deactivation the circuit breaker withholds.
     func withheldTokens(app: Int64, environment: PushEnvironment) async throws -> Int
-    /// Closes the circuit breaker. Devices whose deactivation was withheld are deactivated if `deactivates` is `true`,
-    /// and stay active otherwise. Many devices take several transactions.
+    /// Closes the circuit breaker of an environment. Devices whose deactivation was withheld are deactivated if
+    /// `deactivates` is `true`, and stay active otherwise. Many devices take several transactions.
     /// - Returns: The number of devices whose deactivation was withheld.
     func settleWithheld(app: Int64, environment: PushEnvironment, deactivates: Bool, now: Timestamp) async throws -> Int
     /// Returns the number of devices that ``reactivate(_:app:limit:now:)`` would reactivate without a limit.
     func deactivated(_ filter: DeactivationFilter, app: Int64) async throws -> Int
-    /// Reactivates the devices that have been inactive ever since a deactivation that the filter selects, and that
-    /// still have the same token.
+    /// Reactivates devices that a deactivation matching the filter has made inactive, and that still have the token.
     ///
     /// Many devices take several transactions.
     /// - Parameter limit: The number of devices after which it stops, at the end of a page.
@@ -42,7 +41,7 @@ package protocol NamedTokenStore: Sendable {
     func registrations(app: Int64, tokens: [DeviceToken]) async throws -> [DeviceToken: [NamedTokenRegistration]]
     /// Returns the state that a token has for notifications that name it.
     func tokenState(of token: DeviceToken, app: Int64, environment: PushEnvironment) async throws -> TokenState
-    /// Returns those of the tokens that are registered in any environment or whose state is known. It is a single read.
+    /// Returns those tokens that are registered in any environment or whose state is known, in a single read.
     func known(_ tokens: Set<DeviceToken>, app: Int64, environment: PushEnvironment) async throws -> Set<DeviceToken>
     /// Adds a tag to the active devices with the given tokens, or removes it, in one transaction. Other devices of the
     /// same installations change as well, because they share the profile.
@@ -54,7 +53,7 @@ package protocol NamedTokenStore: Sendable {
 package struct NamedTokenRegistration: Hashable, Sendable {
     package var environment: PushEnvironment
     package var kind: DeviceTokenKind
-    /// Indicates whether the push service still accepts the token, as far as is known.
+    /// A Boolean value that indicates whether the push service still accepts the token, as far as is known.
     package var isActive: Bool
 
     package init(environment: PushEnvironment, kind: DeviceTokenKind, isActive: Bool) {
@@ -65,23 +64,23 @@ package struct NamedTokenRegistration: Hashable, Sendable {
 /// The result of adding or removing a tag.
 package enum TagChangeResult: Hashable, Sendable {
     case changed
-    /// Nothing was changed, because the device already had the tag or the tag was already absent.
+    /// A result without a change, because the device already had the tag, or because the tag was already absent.
     case unchanged
-    /// Nothing was changed, because there is no active device with the token.
+    /// A result without a change, because there is no active device with the token.
     case noDevice
-    /// Nothing was changed, because the device would exceed a limit.
+    /// A result without a change, because the device would exceed a limit.
     case excess(ExceededDeviceLimit)
 }
 
 /// The store of readings of the legacy feedback service, at most one at a time for each app and environment.
 package protocol FeedbackStore: Sendable {
-    /// Returns the last reading; `nil` before the first one.
+    /// Returns the last reading, or `nil` before the first one.
     func feedbackRun(of target: AppEnvironment) async throws -> FeedbackRun?
     /// Returns the environments that have a certificate and whose next reading is due at a time, by the steady clock.
     func dueFeedback(at time: Timestamp) async throws -> [AppEnvironment]
-    /// Begins a reading, if it is due; otherwise the result is ``FeedbackStartResult/notDue``.
+    /// Begins a reading if it is due, or returns ``FeedbackStartResult/notDue`` otherwise.
     /// - Parameters:
-    ///   - due: The time, by the steady clock, at which the reading must be due; `nil` begins it even if it is not due.
+    ///   - due: The time, by the steady clock, at which the reading must be due, or `nil` to begin it anyway.
     ///   - nextAt: The time of the next reading in case this one does not finish.
     func beginFeedback(
         of target: AppEnvironment,
@@ -99,7 +98,7 @@ package protocol FeedbackStore: Sendable {
 
 /// The result of a request to begin a reading of a feedback service.
 package enum FeedbackStartResult: Hashable, Sendable {
-    /// The reading has begun. The associated value is the number of consecutive failures before it.
+    /// A result for a reading that has begun. The associated value is the number of consecutive failures before it.
     case begun(failures: Int)
     case notDue
 }

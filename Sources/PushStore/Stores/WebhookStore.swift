@@ -5,39 +5,37 @@ package import PushTypes
 /// The store of webhooks, and of the events to be sent to them.
 package protocol WebhookStore: Sendable {
     /// Adds a webhook, unless its app already has `limit` webhooks.
-    /// - Returns: `true` if the webhook was added.
+    /// - Returns: Whether the webhook was added.
     func addWebhook(_ webhook: WebhookRecord, limit: Int) async throws -> Bool
-    /// Returns the webhooks of an app or (`nil`) of all apps, and the ids of those that cannot be read.
+    /// Returns the webhooks of an app or, with `nil`, of all apps, and the ids of those that cannot be read.
     func readWebhooks(app: Int64?) async throws -> WebhookList
-    /// Returns the webhook with this id; `nil` if there is none.
+    /// Returns the webhook with this id, or `nil` if there is none.
     /// - Throws: ``DamagedRow`` if the webhook cannot be read.
     func webhook(_ id: UUID) async throws -> WebhookRecord?
-    /// Applies a person's change to a webhook in one transaction. Concurrent changes by others, and the progress of the
-    /// delivery, are preserved.
-    /// - Returns: The webhook after the change; `nil` if there is none with this id.
+    /// Applies a person's change to a webhook. Concurrent changes by others and the delivery's progress are preserved.
+    /// - Returns: The webhook after the change, or `nil` if there is none with this id.
     /// - Throws: ``DamagedRow`` if the webhook cannot be read.
     func changeWebhook(_ id: UUID, _ change: WebhookChange) async throws -> WebhookRecord?
-    /// Stores the outcome of a request with events: only the progress of the delivery, and only if that has not changed
-    /// since the request began.
-    /// - Returns: `true` if the outcome was stored. The outcome is not stored for a deleted webhook. A failure is not
+    /// Stores the delivery's progress after a request with events, unless it has changed since the request began.
+    /// - Returns: Whether the outcome was stored. The outcome is not stored for a deleted webhook. A failure is not
     ///   stored if the webhook was changed during the request.
     func settleWebhook(_ id: UUID, _ outcome: WebhookOutcome) async throws -> Bool
     /// Deletes a webhook.
-    /// - Returns: `true` if there was a webhook with this id.
+    /// - Returns: Whether there was a webhook with this id.
     func deleteWebhook(_ id: UUID) async throws -> Bool
-    /// Returns `true` if an active webhook of the app subscribes to events of this kind.
+    /// Returns whether an active webhook of the app subscribes to events of this kind.
     func wants(_ kind: WebhookRecord.Event, app: Int64) async throws -> Bool
     /// Returns blocks of events in the order of their positions, beginning after the position `after`.
     func eventBlocks(app: Int64, kinds: Set<WebhookRecord.Event>, after: Int64, limit: Int) async throws -> [EventBlock]
     /// Returns the event blocks for a webhook and the state of their delivery, newest first, beginning before the
-    /// position `before`, or (`nil`) with the newest.
+    /// position `before` or, with `nil`, with the newest.
     func deliveries(to webhook: WebhookRecord, before: Int64?, limit: Int) async throws -> [WebhookDeliveryRecord]
-    /// Returns the position of an app's last event block from before a time; 0 if there is none.
+    /// Returns the position of an app's last event block from before a time, or 0 if there is none.
     func lastEventBlock(app: Int64, before: Timestamp) async throws -> Int64
 }
 
 extension WebhookStore {
-    /// Returns the webhooks of an app or (`nil`) of all apps, without those that cannot be read.
+    /// Returns the webhooks of an app or, with `nil`, of all apps, without those that cannot be read.
     package func webhooks(app: Int64?) async throws -> [WebhookRecord] {
         try await self.readWebhooks(app: app).webhooks
     }
@@ -47,9 +45,9 @@ extension WebhookStore {
 package struct WebhookChange: Hashable, Sendable {
     /// A change of the secrets with which requests to the webhook are signed.
     package enum Signing: Hashable, Sendable {
-        /// Adds a secret. Of the earlier secrets only the newest is kept.
+        /// A change that adds a secret. Of the earlier secrets only the newest is kept.
         case add(String)
-        /// Removes all secrets but the newest.
+        /// A change that removes all secrets but the newest.
         case newest
     }
 
@@ -57,10 +55,10 @@ package struct WebhookChange: Hashable, Sendable {
     package var events: Set<WebhookRecord.Event>?
     package var isActive: Bool?
     package var signing: Signing?
-    /// The position after which the delivery continues immediately, for example for a replay; `nil` keeps the position.
+    /// The position after which the delivery continues immediately, as in a replay, or `nil` to keep the position.
     package var cursor: Int64?
-    /// Indicates whether a webhook that was disabled because of failures is enabled again. The delivery continues from
-    /// its cursor, and its failures are reset.
+    /// A Boolean value that indicates whether a webhook that was disabled because of failures is enabled again. The
+    /// delivery continues from its cursor, and its failures are reset.
     package var isEnabled = false
 
     package init() {}
@@ -89,7 +87,7 @@ package struct WebhookChange: Hashable, Sendable {
     }
 }
 
-/// A request with events that a webhook's receiver has acknowledged.
+/// A request that brought events to a webhook and was acknowledged by the receiver.
 package struct AcknowledgedPost: Hashable, Sendable {
     /// The positions of the first and the last event block in the request.
     package var first, last: Int64
@@ -103,21 +101,20 @@ package struct AcknowledgedPost: Hashable, Sendable {
 
 /// The outcome of a request with events to a webhook.
 package struct WebhookOutcome: Hashable, Sendable {
-    /// The webhook when the request began.
+    /// The webhook as it was when the request began.
     package var before: WebhookRecord
-    /// The webhook after the request. Only the fields that a request can change are used: cursor, failures, times, last
-    /// error and activity.
+    /// The webhook after the request. Only the fields that a request can change are used.
     package var after: WebhookRecord
-    /// Indicates whether the receiver has acknowledged the request.
+    /// A Boolean value that indicates whether the receiver has acknowledged the request.
     package var isAccepted: Bool
-    /// The acknowledged request; `nil` if it failed, or if there were no events to send.
+    /// The acknowledged request, or `nil` if it failed or there were no events to send.
     package var post: AcknowledgedPost?
 
     package init(before: WebhookRecord, after: WebhookRecord, isAccepted: Bool, post: AcknowledgedPost? = nil) {
         (self.before, self.after, self.isAccepted, self.post) = (before, after, isAccepted, post)
     }
 
-    /// Returns the webhook to be stored after this outcome; `nil` if the outcome no longer applies to `stored`.
+    /// Returns the webhook to be stored after this outcome, or `nil` if the outcome no longer applies to `stored`.
     ///
     /// An acknowledged request advances the cursor only if that has not moved since the request began, so that a replay
     /// that was started meanwhile continues. A failed request applies only to the version at which it began.

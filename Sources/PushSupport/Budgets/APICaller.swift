@@ -8,15 +8,15 @@ package struct APICaller: Hashable, Sendable {
     package let id: UUID
     /// The name of the key, or the sign-in name of the person.
     package let name: String
-    /// `true` for a person, `false` for an API key.
+    /// A Boolean value that indicates whether the caller is a person, and not an API key.
     package let isPerson: Bool
     /// The names of the caller's scopes, in alphabetical order.
     package let scopes: [String]
-    /// The apps to which the caller is limited; `nil` for all apps.
+    /// The apps to which the caller is limited, or `nil` for all apps.
     package let apps: Set<Topic>?
-    /// The maximum number of requests per second, with bursts of twice as many; `nil` for the server's default.
+    /// The maximum number of requests per second, with bursts of twice as many, or `nil` for the server's default.
     package let rate: Int?
-    /// The sign-in session of the request; `nil` for a request with an API key.
+    /// The sign-in session of the request, or `nil` for a request with an API key.
     package let session: UUID?
 
     package init(
@@ -32,17 +32,17 @@ package struct APICaller: Hashable, Sendable {
         (self.scopes, self.apps, self.rate, self.session) = (scopes, apps, rate, session)
     }
 
-    /// The budget account to which the caller's requests are charged. A caller that is limited to one app is charged as
-    /// a caller of that app.
+    /// The budget account to which the caller's requests are charged. A caller that is limited to one app is charged
+    /// there.
     package var account: BudgetCaller { self.account(of: self.onlyApp) }
 
-    /// The app to which the caller is limited, if it is exactly one; `nil` otherwise.
+    /// The app to which the caller is limited, if it is exactly one, or `nil` otherwise.
     package var onlyApp: Topic? { self.apps?.count == 1 ? self.apps?.first : nil }
 
-    /// Returns the budget account to which the caller's requests for an app are charged. For requests of no single app,
-    /// `app` is `nil`.
+    /// Returns the budget account to which the caller's requests are charged. `app` is `nil` for those of no single
+    /// app.
     package func account(of app: Topic?) -> BudgetCaller { BudgetCaller(app: app, .principal(self.id)) }
 
-    /// Returns `true` if the caller may act on an app.
+    /// Returns whether the caller may act on an app.
     package func mayUse(_ app: Topic) -> Bool { self.apps?.contains(app) ?? true }
 }

@@ -3,8 +3,8 @@ import Synchronization
 
 /// Limits the use of one resource that callers compete for.
 ///
-/// A request is granted, queued or refused by the rules of ``BudgetStateMachine``. The amounts in use and the refusals
-/// are counted by app.
+/// A request is granted, queued or refused by the rules of ``BudgetStateMachine``. Usage and refusals are counted per
+/// app.
 package final class Budget: Sendable {
     /// The usage of one app, for the metrics.
     package struct Usage: Hashable, Sendable {
@@ -41,7 +41,7 @@ package final class Budget: Sendable {
         var hasEnded = false
     }
 
-    /// The size, in bytes, up to which a body is charged to no budget. The connection limit bounds how many there are.
+    /// The size, in bytes, up to which a body is charged to no budget. The connection limit bounds their number.
     package static let uncountedBodyLength = 64 * 1024
 
     package let resource: BudgetedResource
@@ -50,7 +50,7 @@ package final class Budget: Sendable {
     private let clock: @Sendable () -> ContinuousClock.Instant
 
     /// Creates the budget of a resource, of which nothing is in use.
-    /// - Parameter limits: The limits; `nil` for the resource's default.
+    /// - Parameter limits: The limits, or `nil` for the resource's default.
     package init(
         _ resource: BudgetedResource,
         limits: BudgetLimits? = nil,
@@ -95,7 +95,7 @@ package final class Budget: Sendable {
         if case .refused(let level, let delay) = decision { throw BudgetRefusal(self, level, caller, delay) }
     }
 
-    /// Returns the unused part of an amount to a rate. A negative amount takes more, even into debt.
+    /// Returns the unused part of an amount to a rate. A negative amount is taken, even if that causes a debt.
     package func giveBack(_ amount: Int, for caller: BudgetCaller) {
         let now = self.clock()
         self.state.withLock { $0.machine.giveBack(Double(amount), of: caller, now: now) }
@@ -113,8 +113,8 @@ package final class Budget: Sendable {
         if let refused { throw BudgetRefusal(self, refused.level, caller, refused.delay) }
     }
 
-    /// Takes an amount of a rate that may go into debt.
-    /// - Returns: The time that the caller has to wait until the debt is paid.
+    /// Takes an amount of a rate, even if it puts the rate into debt.
+    /// - Returns: The time that the caller has to wait until the debt is paid, or zero without a debt.
     /// - Throws: ``BudgetRefusal`` if that would take longer than ``BudgetLimits/patience``. Then nothing is taken.
     package func owe(_ amount: Int, for caller: BudgetCaller) throws(BudgetRefusal) -> Duration {
         let now = self.clock()
@@ -139,8 +139,9 @@ package final class Budget: Sendable {
         return BudgetPermit(self, amount, caller)
     }
 
-    /// Takes an amount again that the caller released to let others have their turns. It waits without a time limit.
-    /// - Throws: ``BudgetEnded``, `CancellationError`.
+    /// Takes again an amount that the caller has released to let others have their turns. It waits without a time
+    /// limit.
+    /// - Throws: ``BudgetEnded`` if the budget has ended, and `CancellationError`.
     func retake(_ amount: Int, for caller: BudgetCaller) async throws {
         try await self.enter(caller, patience: nil) { machine, ticket in
             machine.retake(amount, for: caller, ticket: ticket) ? .granted : .queued
@@ -240,8 +241,7 @@ package final class Budget: Sendable {
 
     package var hasEnded: Bool { self.state.withLock { $0.hasEnded } }
 
-    /// Creates and counts a refusal at a level, because of a bound that the owner of the resource sets in addition to
-    /// the limits.
+    /// Creates and counts a refusal at a level, because of a bound that the resource's owner sets besides the limits.
     package func refuse(_ level: BudgetLevel, _ caller: BudgetCaller) -> BudgetRefusal {
         self.state.withLock { Self.count(level, caller, in: &$0) }
         return BudgetRefusal(self, level, caller, nil)
@@ -281,7 +281,7 @@ package struct BudgetRefusal: Error, Hashable {
     package let level: BudgetLevel
     /// The time after which the amount may be available.
     package let delay: Duration
-    /// The bound that was reached, which the error message names; `nil` if the level has none.
+    /// The bound that was reached, which the error message names, or `nil` if the level has none.
     package let bound: BudgetBound?
 
     fileprivate init(_ budget: Budget, _ level: BudgetLevel, _ caller: BudgetCaller, _ delay: Duration?) {

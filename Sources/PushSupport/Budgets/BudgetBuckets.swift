@@ -18,7 +18,7 @@ struct BudgetBuckets: Sendable {
     private var searched = Self.minimumSearched
 
     /// Takes an amount at each level that has a rate, or at none.
-    /// - Returns: The lowest level that lacks the amount, and the time until it is available; `nil` if it was taken.
+    /// - Returns: The lowest level that lacks the amount, and the time until it has it, or `nil` if it was taken.
     mutating func take(
         _ amount: Double,
         _ caller: BudgetCaller,
@@ -39,7 +39,7 @@ struct BudgetBuckets: Sendable {
         return nil
     }
 
-    /// Returns the lowest level whose rate is exhausted, and the time until it is replenished; `nil` if there is none.
+    /// Returns the lowest level whose rate is exhausted, and the time until it is replenished, or `nil` for none.
     func refusal(
         _ caller: BudgetCaller,
         _ bounds: BudgetLimits.Levels<BudgetBound>,
@@ -54,8 +54,8 @@ struct BudgetBuckets: Sendable {
         return nil
     }
 
-    /// Takes an amount that may go into debt, and returns the time until the debt is paid. If that exceeds the limits'
-    /// patience, takes nothing and returns the level that refuses.
+    /// Takes an amount, even if it puts a rate into debt, and returns the time until the debt is paid. If that exceeds
+    /// the limits' patience, it takes nothing and returns the level that refuses.
     mutating func owe(
         _ amount: Double,
         _ caller: BudgetCaller,
@@ -79,7 +79,7 @@ struct BudgetBuckets: Sendable {
         return .success(longest)
     }
 
-    /// Returns an unused amount to each level that has a rate. A negative amount takes more.
+    /// Returns an unused amount to each level that has a rate. A negative amount is taken in addition.
     mutating func giveBack(
         _ amount: Double,
         _ caller: BudgetCaller,
@@ -91,7 +91,7 @@ struct BudgetBuckets: Sendable {
         }
     }
 
-    /// Returns the rate of a level for a caller, or the caller's own rate; `nil` for no limit.
+    /// Returns the rate of a level for a caller, or the caller's own rate, or `nil` for no limit.
     private static func rate(
         _ level: BudgetLevel,
         _ caller: BudgetCaller,

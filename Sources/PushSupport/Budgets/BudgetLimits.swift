@@ -31,12 +31,12 @@ package struct BudgetCaller: Hashable, Sendable {
         }
     }
 
-    /// The app, which must exist: bundle ids that clients invent would fill the memory with accounts. `nil` for
-    /// requests that concern no single app.
+    /// The app, or `nil` for requests that concern no single app. The app must exist: bundle ids that clients invent
+    /// would fill the memory with accounts.
     package var app: Topic?
     package var identity: Identity
-    /// The caller's own rate per second, with bursts of twice as much, which replaces the rate of the level `caller`; 0
-    /// for no limit, `nil` for the level's rate.
+    /// The caller's own rate per second, with bursts of twice as much, which replaces the rate of the level `caller`.
+    /// It is 0 for no limit, and `nil` for the level's rate.
     package var rate: Double?
 
     package init(app: Topic? = nil, _ identity: Identity = .app, rate: Double? = nil) {
@@ -73,7 +73,7 @@ extension BudgetLimits.Levels<BudgetBound> {
 
 /// The bounds of a budget. A level without a bound is limited only by the bounds of the levels above it.
 package struct BudgetLimits: Hashable, Sendable {
-    /// One value for each level; `nil` for a level without one.
+    /// One value for each level, or `nil` for a level without one.
     package struct Levels<Value: Hashable & Sendable>: Hashable, Sendable {
         package var whole, app, caller: Value?
 
@@ -91,7 +91,7 @@ package struct BudgetLimits: Hashable, Sendable {
     }
 
     package var bounds: Levels<BudgetBound>
-    /// The maximum numbers of waiting requests; `nil` if requests do not wait. An app without a waiting request may
+    /// The maximum numbers of waiting requests, or `nil` if requests do not wait. An app without a waiting request may
     /// queue one even if the whole queue is full. A caller without a waiting request may queue one even if its app's
     /// queue is full, until the app has twice its maximum.
     package var waiting: Levels<Int>?
@@ -102,7 +102,8 @@ package struct BudgetLimits: Hashable, Sendable {
         (self.bounds, self.waiting, self.patience) = (bounds, waiting, patience)
     }
 
-    /// `true` if amounts are in use until they are released; `false` if all bounds are rates.
+    /// A Boolean value that indicates whether amounts are in use until they are released. It is `false` if all bounds
+    /// are rates.
     package var holds: Bool {
         BudgetLevel.allCases.contains { level in
             switch self.bounds[level] {

@@ -3,7 +3,6 @@ import Synchronization
 /// An amount that was taken from a budget. It is released once: by ``end()``, or when the permit is deallocated.
 package final class BudgetPermit: Sendable {
     private struct State {
-        /// The amount that the permit has not released yet.
         var held: Int
         var caller: BudgetCaller
     }
@@ -30,7 +29,7 @@ package final class BudgetPermit: Sendable {
     }
 
     /// Takes more from the same account.
-    /// - Throws: ``BudgetRefusal``. The permit then keeps its present amount.
+    /// - Throws: ``BudgetRefusal`` if the amount is not available. The permit then keeps its present amount.
     package func extend(by amount: Int) throws(BudgetRefusal) {
         try self.state.withLock { state throws(BudgetRefusal) in
             try self.budget.request(amount, for: state.caller)
@@ -39,7 +38,7 @@ package final class BudgetPermit: Sendable {
     }
 
     /// Raises the amount to `amount`, or reduces it.
-    /// - Throws: ``BudgetRefusal``. The permit then keeps its present amount.
+    /// - Throws: ``BudgetRefusal`` if more is not available. The permit then keeps its present amount.
     package func adjust(to amount: Int) throws(BudgetRefusal) {
         try self.state.withLock { state throws(BudgetRefusal) in
             guard amount > state.held else { return }
@@ -51,7 +50,7 @@ package final class BudgetPermit: Sendable {
 
     /// Moves the amount to the account of another caller. The total in use does not change, so only the bounds of the
     /// app and the caller can refuse it.
-    /// - Throws: ``BudgetRefusal``. The amount then stays on the first account.
+    /// - Throws: ``BudgetRefusal`` if they refuse it. The amount then stays on the first account.
     package func move(to caller: BudgetCaller) throws(BudgetRefusal) {
         try self.state.withLock { state throws(BudgetRefusal) in
             if state.held > 0 { try self.budget.move(state.held, from: state.caller, to: caller) }

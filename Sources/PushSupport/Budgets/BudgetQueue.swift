@@ -8,7 +8,6 @@ struct BudgetQueue: Sendable {
         var amount: Int
     }
 
-    /// The request to grant next, with its caller.
     struct Turn {
         let caller: BudgetCaller
         let request: Request
@@ -16,14 +15,13 @@ struct BudgetQueue: Sendable {
 
     private(set) var count = 0
     private var apps: [Topic?: FairQueue<BudgetCaller, Request>] = [:]
-    /// The apps with waiting requests, in the order of their turns.
     private var order = CircularBuffer<Topic?>()
 
     var countByApp: [Topic?: Int] { self.apps.mapValues(\.count) }
 
     func count(of caller: BudgetCaller) -> Int { self.apps[caller.app]?.count(of: caller) ?? 0 }
 
-    /// Returns the lowest level whose queue is full for a request; `nil` if it may wait.
+    /// Returns the lowest level whose queue is full for a request, or `nil` if it may wait.
     ///
     /// An app without a waiting request may always queue one. A full app has as many slots again for callers without a
     /// waiting request, so that callers that fill its queue leave turns to others. Callers without an app share the
@@ -45,8 +43,7 @@ struct BudgetQueue: Sendable {
         self.apps[caller.app, default: FairQueue()].append(request, of: caller)
     }
 
-    /// Removes an abandoned request and returns it.
-    /// - Returns: `nil` if the request is not in the queue.
+    /// Removes an abandoned request and returns it, or returns `nil` if the request is not in the queue.
     mutating func remove(_ ticket: BudgetStateMachine.Ticket, of caller: BudgetCaller) -> Request? {
         guard let request = self.apps[caller.app]?.removeFirst(of: caller, where: { $0.ticket == ticket })
         else { return nil }
@@ -58,8 +55,8 @@ struct BudgetQueue: Sendable {
         return request
     }
 
-    /// Returns the next request that may be granted, going through the apps and their callers in turn.
-    /// - Parameter fullLevel: Returns the level at which a request has no room; `nil` if the request can be granted.
+    /// Returns the next request, in the order of turns, that may be granted, or `nil` if there is none.
+    /// - Parameter fullLevel: Returns the level at which a request has no room, or `nil` if the request can be granted.
     func next(_ fullLevel: (Request, BudgetCaller) -> BudgetLevel?) -> Turn? {
         for app in self.order {
             guard let queue = self.apps[app] else { continue }
@@ -76,7 +73,7 @@ struct BudgetQueue: Sendable {
         return nil
     }
 
-    /// Returns `true` if, for any caller, its first request meets a condition.
+    /// Returns whether the first request of any caller meets a condition.
     func contains(where condition: (Request, BudgetCaller) -> Bool) -> Bool {
         self.apps.values.contains { queue in
             queue.owners.contains { caller in queue.first(of: caller).map { condition($0, caller) } ?? false }

@@ -9,12 +9,12 @@ package struct BudgetStateMachine: Sendable {
 
     /// The decision about a request for an amount.
     package enum Decision: Hashable, Sendable {
-        /// The amount was taken.
+        /// The decision that the amount was taken.
         case granted
-        /// The request waits until ``release(_:of:)`` grants it.
+        /// The decision that the request waits until ``release(_:of:)`` grants it.
         case queued
-        /// The amount was not taken, because this level is full. For a rate, `delay` is the time until it has room;
-        /// otherwise `nil`.
+        /// The decision that the amount was not taken, because this level is full. For a rate, `delay` is the time
+        /// until it has room. Otherwise it is `nil`.
         case refused(BudgetLevel, delay: Duration?)
     }
 
@@ -48,7 +48,7 @@ package struct BudgetStateMachine: Sendable {
     }
 
     /// Requests an amount.
-    /// - Parameter ticket: The number of a request that may wait; `nil` for one that is refused instead.
+    /// - Parameter ticket: The number of a request that may wait, or `nil` for one that is refused instead.
     package mutating func request(
         _ amount: Int,
         for caller: BudgetCaller,
@@ -72,9 +72,9 @@ package struct BudgetStateMachine: Sendable {
         return .granted
     }
 
-    /// Takes an amount again that the caller released to let others have their turns. The request waits behind theirs,
-    /// even if the queue is full.
-    /// - Returns: `true` if the amount was granted immediately; `false` if the request waits.
+    /// Takes again an amount that the caller has released to let others have their turns. The request waits behind
+    /// theirs, even if the queue is full.
+    /// - Returns: `true` if the amount was granted immediately, and `false` if the request waits.
     package mutating func retake(_ amount: Int, for caller: BudgetCaller, ticket: Ticket) -> Bool {
         guard self.fullLevel(amount, caller) != nil || self.isOvertaking(caller) else {
             self.add(amount, caller)
@@ -87,9 +87,9 @@ package struct BudgetStateMachine: Sendable {
     /// Sets the maximum amount of a resource whose size changes, such as a disk.
     package mutating func resize(to room: Int) { self.limits.bounds.whole = .held(max(0, room)) }
 
-    /// Takes an amount of a rate that may go into debt, if the debt can be paid within the limits' patience.
-    /// - Returns: The time after which the debt is paid, or the level that refused the amount, of which nothing is
-    ///   taken then.
+    /// Takes an amount of a rate, even if that causes a debt, provided the limits' patience suffices to pay the debt.
+    /// - Returns: The time after which the debt is paid, or the level that refused the amount, of which nothing was
+    ///   taken.
     package mutating func owe(
         _ amount: Double,
         for caller: BudgetCaller,
@@ -99,7 +99,7 @@ package struct BudgetStateMachine: Sendable {
     }
 
     /// Checks that a rate is not exhausted, and takes nothing.
-    /// - Returns: The lowest level that is exhausted; `nil` if none is.
+    /// - Returns: The lowest level that is exhausted, or `nil` if none is.
     package func refusal(of caller: BudgetCaller, now: ContinuousClock.Instant) -> Refused? {
         self.buckets.refusal(caller, self.limits.bounds, now: now).map { Refused(level: $0.0, delay: $0.1) }
     }
@@ -110,7 +110,7 @@ package struct BudgetStateMachine: Sendable {
         package let delay: Duration
     }
 
-    /// Returns the unused part of an amount to a rate. A negative amount takes more, even into debt.
+    /// Returns the unused part of an amount to a rate. A negative amount is taken, even if that causes a debt.
     package mutating func giveBack(_ amount: Double, of caller: BudgetCaller, now: ContinuousClock.Instant) {
         self.buckets.giveBack(amount, caller, self.limits.bounds, now: now)
     }
@@ -123,8 +123,7 @@ package struct BudgetStateMachine: Sendable {
     }
 
     /// Moves an amount in use to the account of another caller. The total in use does not change.
-    /// - Returns: The level of the other account that has no room, in which case the amount is not moved, or `nil`; and
-    ///   the requests that are granted now.
+    /// - Returns: The level without room for the amount (`nil` if it was moved), and the requests that are granted now.
     package mutating func move(
         _ amount: Int,
         from caller: BudgetCaller,
@@ -142,8 +141,8 @@ package struct BudgetStateMachine: Sendable {
     }
 
     /// Removes a waiting request.
-    /// - Returns: The level at which the request had no room, and the requests that are granted now; `nil` if it did
-    ///   not wait.
+    /// - Returns: The level at which it had no room, and the requests that are granted now, or `nil` if it was not
+    ///   waiting.
     package mutating func abandon(_ ticket: Ticket, of caller: BudgetCaller) -> (full: BudgetLevel, granted: [Ticket])?
     {
         guard let request = self.queue.remove(ticket, of: caller) else { return nil }
@@ -155,7 +154,7 @@ package struct BudgetStateMachine: Sendable {
 
     // MARK: Bounds
 
-    /// Returns the lowest level that has no room for an amount; `nil` if all levels have room.
+    /// Returns the lowest level that has no room for an amount, or `nil` if all levels have room.
     private func fullLevel(_ amount: Int, _ caller: BudgetCaller) -> BudgetLevel? {
         let account = self.apps[caller.app]
         if !self.allows(self.limits.bounds.caller, account?.callers[caller] ?? 0, amount) { return .caller }
@@ -177,8 +176,8 @@ package struct BudgetStateMachine: Sendable {
         }
     }
 
-    /// Returns `true` if granting a request would overtake a waiting request that is its caller's own or that lacks
-    /// room at the level `whole`.
+    /// Returns whether a request would overtake a waiting one of the same caller, or one that lacks room at the level
+    /// `whole`.
     private func isOvertaking(_ caller: BudgetCaller) -> Bool {
         guard self.queue.count > 0 else { return false }
         return self.queue.count(of: caller) > 0
@@ -204,7 +203,6 @@ package struct BudgetStateMachine: Sendable {
         if self.apps[caller.app]?.callers.isEmpty == true { self.apps[caller.app] = nil }
     }
 
-    /// Grants waiting requests as long as there is room.
     private mutating func grantNext() -> [Ticket] {
         var granted: [Ticket] = []
         while let turn = self.queue.next({ self.fullLevel($0.amount, $1) }) {

@@ -62,7 +62,7 @@ package struct BudgetedResourceRow: Sendable {
     /// The noun for a caller in the message of a refusal, such as *API key* or *address*.
     package var caller: String
     package var limits = BudgetLimits(.init())
-    /// The setting that changes a bound, such as `serve.keyRate`; `nil` if no setting does.
+    /// The setting that changes a bound, such as `serve.keyRate`, or `nil` if no setting does.
     package var setting: String?
     package var kind: RequestError.Kind
     /// The error code of a refusal, such as `too_many_requests`.
@@ -71,7 +71,7 @@ package struct BudgetedResourceRow: Sendable {
     package var remedy = "try again in a few seconds"
     /// The time after which a refused caller may retry. For a rate, the rate determines this time instead.
     package var delay: Duration = .seconds(1)
-    /// The consequence of a refusal, as the table describes it; `nil` if the refusal is an error response to a request.
+    /// The consequence of a refusal, as the table describes it, or `nil` if a refusal is an error response.
     package var outcome: String?
 
     /// Creates a row without bounds, which the other methods add.

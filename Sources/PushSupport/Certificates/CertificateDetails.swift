@@ -4,18 +4,18 @@ package import X509
 
 /// The fields of a provider's certificate that the push service evaluates (reference 2.2, table of OIDs).
 package struct CertificateDetails: Sendable {
-    /// The attribute CN of the subject; `nil` if it has none.
+    /// The attribute CN of the subject, or `nil` if it has none.
     package let commonName: String?
-    /// The attribute UID of the subject, which contains the default topic; `nil` if it has none.
+    /// The attribute UID of the subject, which contains the default topic, or `nil` if it has none.
     package let userID: String?
-    /// The topics of the extension with a list of topics; `nil` if the extension is absent or malformed.
+    /// The topics of the extension with a list of topics, or `nil` if the extension is absent or malformed.
     package let topics: [CertificateTopic]?
-    /// The environments for which the certificate is issued; both if it names none.
+    /// The environments for which the certificate is issued, or both environments if it names none.
     package let environments: Set<PushEnvironment>
-    /// `true` if the certificate names environments; `false` if ``environments`` are both for lack of a name.
+    /// A Boolean value that indicates whether the certificate names ``environments``. If not, they are both.
     package let namesEnvironments: Bool
 
-    /// Parses a certificate in DER; returns `nil` for other bytes.
+    /// Parses a certificate in DER, or returns `nil` for other bytes.
     package init?(derEncoded der: [UInt8]) {
         guard let certificate = try? Certificate(derEncoded: der) else { return nil }
         self.init(certificate)
@@ -34,7 +34,7 @@ package struct CertificateDetails: Sendable {
         self.environments = environments.isEmpty ? Set(PushEnvironment.allCases) : environments
     }
 
-    /// Returns the value of the first attribute of this type that is a string.
+    /// Returns the value of the first attribute of this type that is a string, or `nil` if there is none.
     private static func text(_ type: ASN1ObjectIdentifier, in name: DistinguishedName) -> String? {
         name.lazy.flatMap { $0 }.filter { $0.type == type }.compactMap { String($0.value) }.first
     }

@@ -8,7 +8,7 @@ package struct JSONFields: Sendable {
     package let members: [String: JSONValue]
     /// The names of the members that are `null`.
     package let nulls: Set<String>
-    /// The path of the object in the request; `nil` for the outermost object.
+    /// The path of the object in the request, or `nil` for the outermost object.
     package let place: String?
 
     /// Parses a body.
@@ -31,7 +31,7 @@ package struct JSONFields: Sendable {
     /// Reads the members of an object within a request.
     /// - Parameters:
     ///   - members: The object's members.
-    ///   - path: The path of the object in the request; `nil` for the outermost object.
+    ///   - path: The path of the object in the request, or `nil` for the outermost object.
     ///   - known: The names of the members that are allowed.
     /// - Throws: ``RequestError`` for an unknown member.
     package init(members: [String: JSONValue], path: String?, known: Set<String>) throws(RequestError) {
@@ -43,7 +43,7 @@ package struct JSONFields: Sendable {
         }
     }
 
-    /// Returns a string that is not empty, of `minimum` to `maximum` bytes; `nil` if it is absent.
+    /// Returns a string member, which must have `minimum` to `maximum` bytes, or `nil` if it is absent.
     ///
     /// A string with a NUL is an error, because texts in the store end at one.
     package func string(_ name: String, minimum: Int = 1, maximum: Int) throws(RequestError) -> String? {
@@ -63,7 +63,7 @@ package struct JSONFields: Sendable {
         }
     }
 
-    /// Returns an integer, which must be in `range`; `nil` if it is absent.
+    /// Returns an integer member, which must be in `range`, or `nil` if it is absent.
     package func integer(_ name: String, in range: ClosedRange<Int64>) throws(RequestError) -> Int64? {
         switch self.members[name] {
         case nil: return nil
@@ -76,7 +76,7 @@ package struct JSONFields: Sendable {
         }
     }
 
-    /// Returns a number with or without a fraction; `nil` if it is absent.
+    /// Returns a number member, with or without a fraction, or `nil` if it is absent.
     package func number(_ name: String) throws(RequestError) -> JSONValue? {
         switch self.members[name] {
         case nil: return nil
@@ -86,7 +86,7 @@ package struct JSONFields: Sendable {
         }
     }
 
-    /// Returns a Boolean; `nil` if it is absent.
+    /// Returns a Boolean member, or `nil` if it is absent.
     package func bool(_ name: String) throws(RequestError) -> Bool? {
         switch self.members[name] {
         case nil: return nil
@@ -95,7 +95,7 @@ package struct JSONFields: Sendable {
         }
     }
 
-    /// Returns an array of at most `count` strings, of 1 to `maximum` bytes each; `nil` if it is absent.
+    /// Returns an array member of at most `count` strings, of 1 to `maximum` bytes each, or `nil` if it is absent.
     package func strings(_ name: String, count: Int, maximum: Int) throws(RequestError) -> [String]? {
         guard let value = self.members[name] else { return nil }
         guard case .array(let values) = value else { throw self.wrongType(name, "an array of strings") }
@@ -114,15 +114,14 @@ package struct JSONFields: Sendable {
         return texts
     }
 
-    /// Returns the members of an object; `nil` if it is absent.
+    /// Returns the members of an object member, or `nil` if it is absent.
     package func object(_ name: String) throws(RequestError) -> [String: JSONValue]? {
         guard let value = self.members[name] else { return nil }
         guard case .object(let members) = value else { throw self.wrongType(name, "an object") }
         return members
     }
 
-    /// Returns the fields of a member that is an object, in which only the `known` members are allowed; `nil` if it is
-    /// absent.
+    /// Returns the fields of an object member, in which only `known` members are allowed, or `nil` if it is absent.
     package func fields(_ name: String, known: Set<String>) throws(RequestError) -> JSONFields? {
         guard let members = try self.object(name) else { return nil }
         return try JSONFields(members: members, path: self.pathOf(name), known: known)
@@ -138,7 +137,7 @@ package struct JSONFields: Sendable {
         RequestError(.invalid, code: code, message: message, path: self.place)
     }
 
-    /// Returns the error of a member whose type is not the wanted one, such as `a string`.
+    /// Returns the error for a member of another type than `wanted`, such as `a string`.
     package func wrongType(_ name: String, _ wanted: String) -> RequestError {
         self.error(name, "wrong_type", "it must be \(wanted)")
     }

@@ -5,13 +5,11 @@ import Foundation
 /// A byte order mark is skipped. Of members with the same name the first one counts, unless duplicates are refused. A
 /// whole number becomes an integer if it fits into 64 bits, even if it is written as `1.0` or `1e2`.
 struct JSONParser {
-    /// The maximum depth of nesting; a deeper text is rejected. Reading or writing a value of 250 levels overflowed a
-    /// stack of 512 kB.
+    /// The maximum depth of nesting. A deeper text is rejected: with 250 levels, a stack of 512 kB overflowed.
     static let maximumDepth = 64
     /// The maximum number of values in one text, on all levels together. A text with more is rejected.
     static let maximumValues = 250_000
-    /// The maximum length of a number that is converted exactly by `Decimal`, in bytes. A longer one becomes a
-    /// `Double`.
+    /// The maximum length of a number that is converted exactly by `Decimal`, in bytes. Longer ones become a `Double`.
     private static let longestExact = 400
 
     private let bytes: [UInt8]
@@ -39,7 +37,7 @@ struct JSONParser {
         return value
     }
 
-    /// Returns the offset in bytes at which a text stops being valid; `nil` for a valid text.
+    /// Returns the offset in bytes at which a text stops being valid, or `nil` for a valid text.
     static func errorOffset(in text: Data) -> Int? {
         var parser = JSONParser(Array(text))
         do {
@@ -141,7 +139,7 @@ struct JSONParser {
 
     /// Consumes the separator after an entry: a comma, or `end`.
     ///
-    /// - Returns: Whether it was `end`.
+    /// - Returns: `true` for `end`, and `false` for a comma.
     private mutating func consumeSeparator(orEnd end: UInt8) throws(RequestError) -> Bool {
         let byte = self.peek()
         guard byte == end || byte == UInt8(ascii: ",") else { throw Self.invalid }
@@ -196,8 +194,8 @@ extension JSONParser {
         return true
     }
 
-    /// Returns the exact integer that a text denotes, which may be too large for a `Double` to be exact; `nil` if it is
-    /// not whole.
+    /// Returns the exact integer that a text denotes, even if it is too large for a `Double`, or `nil` if it is not
+    /// whole.
     private static func exactInteger(_ text: String) -> Int64? {
         guard text.utf8.count <= Self.longestExact, let decimal = Decimal(string: text) else { return nil }
         let integer = NSDecimalNumber(decimal: decimal).int64Value
@@ -254,8 +252,7 @@ extension JSONParser {
         }
     }
 
-    /// Reads a scalar from the `u` of an escape to its last digit. A scalar above U+FFFF has two escapes; one alone is
-    /// invalid.
+    /// Reads a scalar from the `u` of an escape to its last digit. A scalar above U+FFFF consists of two escapes.
     private mutating func scalar() throws(RequestError) -> Unicode.Scalar {
         let unit = try self.unit()
         guard unit & 0xfc00 == 0xd800 else {

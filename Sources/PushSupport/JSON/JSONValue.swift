@@ -23,7 +23,7 @@ package enum JSONValue: Hashable, Sendable {
     /// Parses a text without copying its bytes, otherwise as ``init(parsing:refusesDuplicates:)`` does.
     package init(parsingBytes bytes: [UInt8]) throws(RequestError) { self = try JSONParser.parse(bytes) }
 
-    /// Returns the members of an object in base64url, such as a part of a JWS; `nil` for any other text.
+    /// Returns the members of an object in base64url, such as a part of a JWS, or `nil` for any other text.
     package static func members(base64URL text: Substring) -> [String: JSONValue]? {
         guard let data = Base64URL.decode(text), case .object(let members)? = try? JSONValue(parsing: data) else {
             return nil
@@ -31,7 +31,7 @@ package enum JSONValue: Hashable, Sendable {
         return members
     }
 
-    /// Returns the line and the column, both from 1, at which a text stops being valid JSON; `nil` for a valid text.
+    /// Returns the line and the column, both from 1, at which a text stops being valid JSON, or `nil` for a valid text.
     package static func errorPosition(in text: Data) -> (line: Int, column: Int)? {
         guard let offset = JSONParser.errorOffset(in: text) else { return nil }
         let before = text.prefix(offset)
@@ -51,23 +51,23 @@ package enum JSONValue: Hashable, Sendable {
 
 /// Access to members and elements, for reading responses and creating requests.
 extension JSONValue {
-    /// The member with a name; `null` if there is none.
+    /// The member with a name, or `null` if there is none.
     package subscript(name: String) -> JSONValue {
         if case .object(let members) = self { members[name] ?? .null } else { .null }
     }
 
-    /// The text of a string; `nil` for any other value.
+    /// The text of a string, or `nil` for any other value.
     package var stringValue: String? { if case .string(let text) = self { text } else { nil } }
 
-    /// The integer; `nil` for any other value.
+    /// The integer, or `nil` for any other value.
     package var integerValue: Int64? { if case .integer(let value) = self { value } else { nil } }
 
-    /// The number, also of an integer; `nil` for any other value.
+    /// The number, also of an integer, or `nil` for any other value.
     package var numberValue: Double? {
         if case .number(let value) = self { value } else { self.integerValue.map(Double.init) }
     }
 
-    /// The elements of an array; empty for any other value.
+    /// The elements of an array, or an empty array for any other value.
     package var elements: [JSONValue] { if case .array(let values) = self { values } else { [] } }
 
     /// Creates an object, without the members that are `nil`.
@@ -75,7 +75,7 @@ extension JSONValue {
         .object(members.compactMapValues { $0 })
     }
 
-    /// Creates an array of strings; `nil` for an empty one, so that the member is left out.
+    /// Creates an array of strings, or returns `nil` if there are none, so that the member is left out.
     package static func texts(_ texts: [String]) -> JSONValue? {
         texts.isEmpty ? nil : .array(texts.map(JSONValue.string))
     }

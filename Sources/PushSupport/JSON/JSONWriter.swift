@@ -24,13 +24,13 @@ package struct JSONWriter: Sendable {
     /// Appends text that is JSON already.
     package mutating func raw(_ data: Data) { self.bytes.append(contentsOf: data) }
 
-    /// Appends a number; `nil` becomes `null`.
+    /// Appends a number, or `null` for `nil`.
     package mutating func integer(_ value: Int64?) {
         guard let value else { return self.raw("null") }
         self.bytes.append(contentsOf: String(value).utf8)
     }
 
-    /// Appends a string with its quotation marks; `nil` becomes `null`.
+    /// Appends a string with its quotation marks, or `null` for `nil`.
     package mutating func string(_ text: String?) {
         guard let text else { return self.raw("null") }
         self.bytes.append(UInt8(ascii: "\""))

@@ -57,11 +57,11 @@ package struct RequestObject: Sendable {
     }
 }
 
-/// A ``RequestMember`` whatever the type of its value, so that a list can contain members of several types.
+/// A ``RequestMember`` with a value of any type, so that a list can contain members of several types.
 package protocol RequestMemberProtocol: Sendable {
     var name: String { get }
     var schema: Schema { get }
-    /// The members of an object; none for other values.
+    /// The members of an object, or an empty array for other values.
     var members: [any RequestMemberProtocol] { get }
     /// Reads the value only to check it.
     func check(_ fields: JSONFields) throws(RequestError)
@@ -69,7 +69,7 @@ package protocol RequestMemberProtocol: Sendable {
 
 /// A member of a JSON object in a request: its name, its schema, and how it is read.
 package struct RequestMember<Value>: RequestMemberProtocol {
-    /// Returns the value of the member of that name; `nil` if it is absent.
+    /// Returns the value of the member of that name, or `nil` if it is absent.
     package typealias Reader = @Sendable (JSONFields, String) throws(RequestError) -> Value?
 
     package let name: String
@@ -158,7 +158,7 @@ extension RequestMember where Value == [String] {
 }
 
 extension JSONFields {
-    /// Returns the value of a member; `nil` if it is absent.
+    /// Returns the value of a member, or `nil` if it is absent.
     package func value<Value>(_ member: RequestMember<Value>) throws(RequestError) -> Value? {
         try member.read(self, member.name)
     }
@@ -198,7 +198,7 @@ package enum Member {
     }
 
     /// Creates a member that is a text. The text must be a raw value of a type, and is read as that value.
-    /// - Parameter message: The error's message for any other text; `nil` for one that lists the values.
+    /// - Parameter message: The error's message for any other text, or `nil` for one that lists the values.
     package static func choice<Value: RawRepresentable<String> & CaseIterable & Sendable>(
         _ name: String,
         of type: Value.Type,
@@ -212,7 +212,7 @@ package enum Member {
     }
 
     /// Creates a member that is an array of raw values of a type, with at least one of them. It is read as their set.
-    /// - Parameter message: The error's message for any other array; `nil` for one that lists the values.
+    /// - Parameter message: The error's message for any other array, or `nil` for one that lists the values.
     package static func set<Value: RawRepresentable<String> & CaseIterable & Hashable & Sendable>(
         _ name: String,
         of type: Value.Type,
@@ -229,8 +229,8 @@ package enum Member {
     }
 
     /// Creates a member that is an integer.
-    /// - Parameter schema: The schema of an integer with further rules, which the caller has to check; `nil` for the
-    ///   range only.
+    /// - Parameter schema: The schema of an integer with further rules, which the caller has to check, or `nil` for no
+    ///   further rules.
     package static func integer(
         _ name: String,
         _ range: ClosedRange<Int64>,
@@ -254,7 +254,7 @@ package enum Member {
     /// - Parameters:
     ///   - count: The allowed numbers of texts. A lower bound above 0 is only documented: the caller has to check it.
     ///   - maximum: The maximum length of a text, in bytes.
-    ///   - element: The schema of a text; `nil` for one with nothing but the length.
+    ///   - element: The schema of a text, or `nil` for one with nothing but the length.
     package static func texts(
         _ name: String,
         _ count: ClosedRange<Int>,

@@ -169,13 +169,12 @@ package struct Schema: Sendable {
         self.adding(others.map { ["if": Self.given($0), "then": Self.given(name)] })
     }
 
-    /// Returns this object's schema, with the rule that the member `name` is required if the member `other` has a
-    /// certain value.
+    /// Returns this object's schema, with the rule that the member `name` is required if the member `other` is `value`.
     package func requiring(_ name: String, where other: String, is value: JSONValue) -> Schema {
         self.adding([["if": Self.given(other, .object(["const": value])), "then": Self.given(name)]])
     }
 
-    /// A condition on an object: that a member is not `null`, or that it matches `value`.
+    /// Returns a condition on an object: that the member `name` is not `null`, or that it matches `value`.
     private static func given(
         _ name: String,
         _ value: JSONValue = .object(["not": .object(["type": .string("null")])])
@@ -206,18 +205,18 @@ package struct Schema: Sendable {
 
 /// The facts about a value that forms and the help of commands show. For an array they are those of its elements.
 extension Schema {
-    /// The values that are allowed, as texts; empty if any value of the type is.
+    /// The values that are allowed, as texts. The array is empty if any value of the type is allowed.
     package var choices: [String] {
         self.value["enum"].elements.compactMap { $0.stringValue ?? $0.integerValue.map { "\($0)" } }
     }
 
-    /// The maximum length of a text, in characters; `nil` if it has none. For a value that may be a text or something
-    /// else, it is that of the text.
+    /// The maximum length of a text, in characters, or `nil` if it has none. For a value that may be a text or
+    /// something else, it is that of the text.
     package var maximumLength: Int? {
         ([self.value] + self.value["anyOf"].elements).compactMap { $0["maxLength"].integerValue.map { Int($0) } }.max()
     }
 
-    /// The allowed values of an integer; `nil` for other values, and for an integer without bounds.
+    /// The allowed values of an integer, or `nil` for other values, and for an integer without bounds.
     package var range: ClosedRange<Int64>? {
         guard let least = self.value["minimum"].integerValue, let most = self.value["maximum"].integerValue,
             least <= most

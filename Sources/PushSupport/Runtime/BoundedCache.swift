@@ -10,7 +10,7 @@ package struct BoundedCache<Key: Hashable, Value> {
 
     package init(maximum: Int) { self.maximum = maximum }
 
-    /// The cached value of a key; `nil` if there is none.
+    /// The cached value of a key, or `nil` if there is none.
     package subscript(key: Key) -> Value? {
         get { self.values[key] }
         set {
@@ -55,7 +55,7 @@ package final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Send
 
     package var values: [Key: Value] { self.state.withLock { $0.cache.values } }
 
-    /// The cached value of a key; `nil` if there is none.
+    /// The cached value of a key, or `nil` if there is none.
     package subscript(key: Key) -> Value? {
         get { self.state.withLock { $0.cache[key] } }
         set { self.state.withLock { $0.cache[key] = newValue } }
@@ -74,7 +74,7 @@ package final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Send
     /// Returns the cached value of a key. If there is none, reads the value and caches it.
     ///
     /// A value is not cached if ``forget()`` was called while it was being read, because its source may have changed.
-    /// - Parameter read: Reads the value; returns `nil` for a key without a value, which is not cached.
+    /// - Parameter read: Reads the value, or returns `nil` for a key without a value, which is not cached.
     package func read(_ key: Key, _ read: () async throws -> Value?) async throws -> Value? {
         let (known, generation) = self.state.withLock { ($0.cache[key], $0.generation) }
         if let known { return known }

@@ -22,14 +22,13 @@ package struct FairQueue<Owner: Hashable, Element> {
         self.lanes[owner, default: CircularBuffer()].append(element)
     }
 
-    /// Removes and returns the first element of the owner whose turn it is; `nil` if the queue is empty.
+    /// Removes and returns the first element of the owner whose turn it is, or returns `nil` if the queue is empty.
     package mutating func popFirst() -> Element? {
         guard let owner = self.owners.first else { return nil }
         return self.popFirst(of: owner)
     }
 
-    /// Removes and returns the first element of an owner, and moves the owner to the end of the order; `nil` if there
-    /// is none.
+    /// Removes and returns the first element of an owner, whose turn ends, or returns `nil` if there is none.
     @discardableResult
     package mutating func popFirst(of owner: Owner) -> Element? {
         guard let element = self.lanes[owner]?.popFirst() else { return nil }
@@ -39,8 +38,8 @@ package struct FairQueue<Owner: Hashable, Element> {
         return element
     }
 
-    /// Removes and returns an owner's first element that meets a condition; `nil` if none does. The owner keeps its
-    /// turn.
+    /// Removes and returns an owner's first element that meets a condition, or returns `nil` if none does. It does not
+    /// end the turn of the owner.
     package mutating func removeFirst(of owner: Owner, where condition: (Element) -> Bool) -> Element? {
         // In place: a lane that is bound to a name would be copied.
         guard let index = self.lanes[owner]?.firstIndex(where: condition),

@@ -8,7 +8,7 @@ package struct ProbingBreaker: Hashable, Sendable {
     private enum State: Hashable, Sendable {
         case closed
         case open(until: Timestamp, pause: Duration)
-        /// A probe was allowed, and its result is not known yet.
+        /// The state after a probe was allowed, while its result is not known.
         case probing(pause: Duration)
     }
 
@@ -21,16 +21,16 @@ package struct ProbingBreaker: Hashable, Sendable {
     ///   - longestPause: The maximum length of a pause.
     package init(pause: Duration, longestPause: Duration) { (self.pause, self.longestPause) = (pause, longestPause) }
 
-    /// `true` while the breaker allows no attempt, or only a probe.
+    /// A Boolean value that indicates whether the breaker allows no attempt, or only a probe.
     package var isOpen: Bool { self.state != .closed }
 
-    /// The end of the current pause, which may have passed; `nil` if the breaker is closed or a probe is in progress.
+    /// The end of the current pause, which may have passed, or `nil` if the breaker is closed or a probe is running.
     package var pausedUntil: Timestamp? { if case .open(let until, _) = self.state { until } else { nil } }
 
     /// Decides whether an attempt is allowed. An allowed attempt must end with ``succeeded()``, ``failed(at:)`` or
     /// ``notTried(at:)``.
     /// - Parameter now: The current time by the steady clock.
-    /// - Returns: The time until the next attempt may be allowed; `nil` if this one is.
+    /// - Returns: The time until the next attempt may be allowed, or `nil` if this one is allowed.
     package mutating func admit(at now: Timestamp) -> Duration? {
         switch self.state {
         case .closed: return nil
@@ -48,8 +48,7 @@ package struct ProbingBreaker: Hashable, Sendable {
     /// Closes the breaker after a success, even if the attempt began before the breaker opened.
     package mutating func succeeded() { self.state = .closed }
 
-    /// Records a failure. A failed probe doubles the pause; a failure of an attempt that began before the breaker
-    /// opened has no effect.
+    /// Records a failure. A failed probe doubles the pause. Attempts from before the breaker opened have no effect.
     package mutating func failed(at now: Timestamp) {
         if case .probing(let pause) = self.state { self.open(for: min(pause * 2, self.longestPause), at: now) }
     }

@@ -1,5 +1,5 @@
-/// Returns the result of `body`, or `nil` if `body` takes longer than a limit. It is then cancelled, and the function
-/// returns once it has finished.
+/// Returns the result of `body`, or `nil` if `body` takes longer than a limit. In this case `body` is cancelled, and
+/// the function returns once `body` has finished.
 ///
 /// - Throws: The error of `body`, and `CancellationError`.
 package func withTimeLimit<Value: Sendable>(

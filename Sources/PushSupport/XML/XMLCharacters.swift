@@ -5,7 +5,7 @@ package enum XMLCharacters {
         case text, attribute, section
     }
 
-    /// A Boolean value that indicates whether XML allows a character.
+    /// Returns whether XML allows a character.
     package static func isAllowed(_ character: Unicode.Scalar) -> Bool {
         switch character.value {
         case 0x9, 0xa, 0xd, 0x20...0xd7ff, 0xe000...0xfffd, 0x10000...0x10ffff: true
@@ -17,8 +17,8 @@ package enum XMLCharacters {
 
     /// Decodes characters in UTF-8.
     ///
-    /// Line ends become U+000A, and white space in an attribute becomes spaces (XML 1.0 §2.11, §3.3.3). A CDATA section
-    /// has no references.
+    /// Line ends become U+000A, and white space in an attribute becomes spaces (XML 1.0 §2.11, §3.3.3). CDATA has no
+    /// references.
     package static func decode(_ bytes: ArraySlice<UInt8>, _ place: Place) throws(XMLFault) -> String {
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw XMLFault(.notUTF8, "it is not UTF-8")

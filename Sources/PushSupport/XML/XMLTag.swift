@@ -11,7 +11,7 @@ package struct XMLTag {
     package private(set) var kind: Kind
     /// The attributes, including their namespace prefixes, in the order of the document. No two have the same name.
     package private(set) var attributes: [(name: String, value: String)] = []
-    /// `true` if the tag was parsed with its name and all attributes; `false` if its attributes were left out.
+    /// A Boolean value that indicates whether the tag was parsed with all attributes. If not, they were left out.
     package private(set) var isWhole = true
 
     /// The maximum number of attributes, and also of namespace declarations, of a tag. A tag with more is rejected.

@@ -12,9 +12,8 @@ package enum XMLToken: Hashable {
 
 /// Finds the end of each token in bytes that arrive in pieces. It examines each byte at most twice.
 package struct XMLTokenScanner: Sendable {
-    /// The number of bytes of the current token that were scanned.
     private var scanned = 0
-    /// The quotation mark that closes the attribute value being scanned; `nil` outside of a value.
+    /// The quotation mark that closes the attribute value being scanned, or `nil` outside of a value.
     private var quote: UInt8?
 
     /// The number of bytes at the start of a token that identify it, including the whole name of a tag.
@@ -29,7 +28,7 @@ package struct XMLTokenScanner: Sendable {
 
     package init() {}
 
-    /// Returns the token at the start of `bytes` and the index of its end; `nil` until the whole token has arrived.
+    /// Returns the token at the start of `bytes` and the index of its end, or `nil` until the whole token has arrived.
     /// - Parameter bytes: The bytes of the last call, and those that have arrived since.
     /// - Throws: ``XMLFault`` for bytes that begin no token of the accepted subset of XML.
     package mutating func scan(_ bytes: ArraySlice<UInt8>) throws(XMLFault) -> (XMLToken, end: Int)? {
@@ -40,8 +39,8 @@ package struct XMLTokenScanner: Sendable {
 
     /// Adjusts the scanner after the caller has dropped bytes of the incomplete token.
     ///
-    /// The dropped bytes must have been scanned, and must be neither among the first ``beginning`` nor among the last
-    /// ``ending`` bytes.
+    /// The dropped bytes must have been scanned, and must not be among the first ``beginning`` or the last ``ending``
+    /// bytes.
     package mutating func forget(_ count: Int) { self.scanned -= count }
 
     private mutating func find(_ bytes: ArraySlice<UInt8>) throws(XMLFault) -> (XMLToken, end: Int)? {
@@ -59,7 +58,6 @@ package struct XMLTokenScanner: Sendable {
         }
     }
 
-    /// Searches for the end of a token that has a fixed start and a fixed end.
     private mutating func special(
         _ bytes: ArraySlice<UInt8>,
         _ token: XMLToken,
@@ -98,9 +96,9 @@ package struct XMLTokenScanner: Sendable {
 package struct XMLFault: Error, Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
         case notUTF8, notWellFormed
-        /// The document has an XML construct that is not allowed, such as a document type.
+        /// A construct of XML that is not allowed, such as a document type.
         case restricted
-        /// The document exceeds a limit, such as the maximum number of attributes.
+        /// A document that exceeds a limit, such as the maximum number of attributes.
         case exceedsLimit
     }
 

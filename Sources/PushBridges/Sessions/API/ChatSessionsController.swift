@@ -7,8 +7,8 @@ import PushProvider
 import PushStore
 import PushSupport
 
-/// The operations below `/v1/apps/{app}/sessions`, with which back ends manage chat sessions, and those below an
-/// installation, with which users manage their own.
+/// The operations below `/v1/apps/{app}/sessions`, with which back ends manage chat sessions, and the operations below
+/// an installation, with which users manage their own sessions.
 struct ChatSessionsController: Controller {
     /// The maximum numbers of sessions of one user and of one app. A further session is rejected.
     private static let (maximumPerUser, maximumPerApp) = (10, 10_000)
@@ -25,7 +25,7 @@ struct ChatSessionsController: Controller {
     private static let settings = Member.openObject("settings")
         .described("Those of the protocol, and showText, channelMessages.")
 
-    /// The request body for the caller's own session. ``addition`` is the one for back ends, which also names the user.
+    /// The request body with which a user adds a session. ``addition``, the one of back ends, also names the user.
     private static let ownAddition = Self.makeAddition([Self.chatProtocol, Self.account, Self.password])
     private static let addition = Self.makeAddition([Self.chatProtocol, Self.account, Self.password, Self.user])
     private static let resumeRequest = RequestObject(optional: [Self.password.described("Default: the present one.")])
@@ -194,7 +194,7 @@ struct ChatSessionsController: Controller {
         return try UserProof(text, secrets: secrets, installation: installation, now: self.time.now).user
     }
 
-    /// Returns the session that the path names. A user may name only their own sessions.
+    /// Returns the session that the path names. Throws ``RequestError`` if there is none, or it is not the user's own.
     private func session(_ request: OperationRequest, _ app: AppRecord) async throws -> ChatSessionRecord {
         let user = try await self.user(of: request, app)
         guard let id = request.uuid("chatSession"), let session = try await self.store.chatSession(id),
@@ -206,7 +206,7 @@ struct ChatSessionsController: Controller {
     private static var noSession: RequestError { .noSuch("session", at: "chatSession") }
 
     /// Reads a new session from a request body.
-    /// - Parameter user: The user who sends the request, or `nil` if the body names the user.
+    /// - Parameter user: The user that sends the request, or `nil` if the body names the user.
     private func session(_ fields: JSONFields, app: Int64, user: String?) throws(RequestError) -> ChatSessionRecord {
         let chatProtocol = try fields.required(Self.chatProtocol)
         let account = try fields.required(Self.account)
@@ -238,7 +238,8 @@ struct ChatSessionsController: Controller {
         return session
     }
 
-    /// Checks the account and the settings by the rules of the session's protocol.
+    /// Checks the account and the settings by the rules of the session's protocol. Throws ``RequestError`` for invalid
+    /// ones.
     private static func check(_ session: ChatSessionRecord) throws(RequestError) {
         _ = try ChatPushSettings(session.settings)
         _ = try session.chatProtocol.session.init(
@@ -271,7 +272,8 @@ struct ChatSessionResponse: ResponseObject {
         }
     }
 
-    /// The last failure. A running session knows it some seconds before the session's record does.
+    /// The last failure, or `nil` if there is none. That of a running session is some seconds newer than that in the
+    /// session's record.
     private var lastError: String? {
         guard self.session.state == .active, let running else { return self.session.lastError }
         return running.lastError

@@ -3,7 +3,7 @@ import ProviderModel
 import PushHTTP
 import ServiceLifecycle
 
-/// The bridge that keeps users signed in at chat servers. It has session records instead of settings.
+/// The bridge that keeps users signed in at chat servers. The store has a record of each session instead of settings.
 struct SessionBridge: BridgeFeature {
     static let kind = BridgeKind.session
     static let metrics = [

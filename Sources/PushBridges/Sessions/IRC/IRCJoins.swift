@@ -1,16 +1,16 @@
 import PushSupport
 import PushTypes
 
-/// The channels that a server did not let the session join, and the times of the next attempts to join them.
+/// The channels that a server did not let the session join, and the times of the next attempts.
 struct IRCJoins: Hashable, Sendable {
-    /// Returns `true` if a command is a numeric error reply. Servers have many errors of their own for channels, and
-    /// this client's only requests that name a channel are joins.
+    /// Returns whether a command is a numeric error reply. Servers have many different errors for channels, and the
+    /// only requests of this client that name a channel are joins.
     static func isRefusal(_ command: String) -> Bool {
         let digits = Array(command.utf8)
         return digits.count == 3 && (digits.starts(with: "4".utf8) || digits.starts(with: "5".utf8))
     }
 
-    /// The delays between attempts to join a channel.
+    /// The delays between attempts to join a channel that the server has refused.
     private static let backoff = Backoff(base: .seconds(60), maximum: .seconds(3600))
 
     private struct Refusal: Hashable {
@@ -29,7 +29,6 @@ struct IRCJoins: Hashable, Sendable {
         self.channels = Dictionary(channels.map { (IRCSession.folded($0), $0) }) { first, _ in first }
     }
 
-    /// The time of the earliest next attempt for any channel, or `nil` if no attempt is scheduled.
     var nextTry: Timestamp? { self.refused.isEmpty ? nil : self.refused.values.compactMap(\.nextTry).min() }
 
     /// A human-readable description of the refusals, or `nil` if there are none.
@@ -39,7 +38,7 @@ struct IRCJoins: Hashable, Sendable {
         return "the channel \(first.channel) cannot be joined\(others), trying again: \(first.reason)"
     }
 
-    /// Records that the server has refused a join. Returns `false` if the channel is not a configured one.
+    /// Records that the server has refused a join. Returns `false` if the channel is not configured.
     mutating func refused(_ name: [UInt8], _ reason: String, at now: Timestamp) -> Bool {
         guard let channel = self.channels[name] else { return false }
         let tries = min((self.refused[name]?.tries ?? 0) + 1, 1000)

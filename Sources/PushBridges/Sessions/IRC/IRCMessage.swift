@@ -4,7 +4,6 @@ struct IRCMessage: Hashable, Sendable {
     private static let maximumParameters = 15
 
     var tags: [String: String] = [:]
-    /// The source of the message: `nick!user@host`, or the name of a server.
     var source: String?
     /// The command in upper case, or a numeric reply of three digits.
     var command: String
@@ -35,7 +34,7 @@ struct IRCMessage: Hashable, Sendable {
 
     init(_ command: String, _ parameters: String...) { (self.command, self.parameters) = (command, parameters) }
 
-    /// The bytes of the message, including the line terminator. Only the last parameter may contain spaces.
+    /// The encoded message, including the line terminator. Only the last parameter may contain spaces.
     ///
     /// CR, LF and NUL are removed from the parameters, because a message must not contain them.
     var bytes: [UInt8] {

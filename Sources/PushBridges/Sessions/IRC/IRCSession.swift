@@ -24,16 +24,16 @@ package struct IRCSession: ChatSession {
     static let maximumLine = 8191 + 512
 
     private enum Phase: Hashable {
-        /// The client waits for the list of the server's capabilities.
+        /// The phase in which the client waits for the list of the server's capabilities.
         case listing
-        /// The client waits for the reply to its request for capabilities. `isReduced` is `true` for a second request,
-        /// for SASL alone, after the server has rejected the first.
+        /// The phase in which the client waits for the reply to its request for capabilities. `isReduced` is `true` for
+        /// a second request, for SASL alone, after the server has rejected the first.
         case requesting(isReduced: Bool)
         case authenticating
-        /// The client waits for the server's welcome (numeric 001), after which it is signed in.
+        /// The phase in which the client waits for the server's welcome (numeric 001), after which it is signed in.
         case registering
         case online
-        /// The client waits for the reply to a ping. Any message of the server ends the wait.
+        /// The phase in which the client waits for the reply to a ping. Any message of the server ends the wait.
         case asked
         case ended
     }
@@ -44,9 +44,7 @@ package struct IRCSession: ChatSession {
     private var phase = Phase.listing
     private var isProven = false
     private var offered: [String: String] = [:]
-    /// The current nick at the server.
     private var nick: String { didSet { self.nickWord = IRCText.word(self.nick) } }
-    /// The nick in the form in which it is searched for in messages.
     private var nickWord: IRCText.Word
     private var nicksTried = 0
     private var seenThrough: Timestamp
@@ -82,7 +80,8 @@ package struct IRCSession: ChatSession {
         )
     }
 
-    /// Indicates whether the password has been sent and the server has neither accepted nor refused it yet.
+    /// A Boolean value that indicates whether the password has been sent and the server has neither accepted nor
+    /// refused it yet.
     private var hasSentPassword: Bool {
         switch self.phase {
         case .listing, .requesting, .registering: self.settings.authentication == .pass && self.deadline != nil
@@ -228,9 +227,9 @@ extension IRCSession {
         return [.send(self.settings.channels.flatMap { IRCMessage("JOIN", $0).bytes }), .signedIn]
     }
 
-    /// The words by which an error without a number is recognized as a refusal of the account or the password.
+    /// The words that identify an error without a number as a refusal of the account or the password.
     private static let refusals = ["password", "credential"]
-    /// The words that may mean a refusal of the account or the password, but may also have another meaning.
+    /// The words in an error that may mean a refusal of the account or the password, or something else.
     private static let doubts = ["denied", "authenticat", "unauthori", "login"]
 
     private mutating func receivedError(_ message: IRCMessage) -> [ChatAction] {
@@ -271,15 +270,12 @@ extension IRCSession {
         return [.send(IRCMessage("NICK", self.nick).bytes)]
     }
 
-    /// Returns the human-readable last parameter of a server's message, for use in explanations.
     private static func reason(_ message: IRCMessage) -> String { self.quoted(message.parameters.last ?? "") }
 
     private static func quoted(_ text: String) -> String { ChatMessage.beginning(of: IRCText.plain(text), 200) }
 }
 
-/// Capability negotiation and SASL.
 extension IRCSession {
-    /// The capabilities that the client requests if the server offers them.
     private static let wanted = ["account-tag", "message-tags", "server-time", "znc.in/self-message"]
     /// The maximum number of a server's capabilities that are remembered. Further ones are ignored.
     private static let maximumOffered = 256
@@ -344,7 +340,7 @@ extension IRCSession {
 }
 
 extension IRCSession {
-    /// Returns `true` if a nick is that of this session, ignoring case as defined by RFC 1459.
+    /// Returns whether a nick is that of this session, ignoring case as defined by RFC 1459.
     private func isOwn(_ nick: String) -> Bool { Self.folded(nick) == Self.folded(self.nick) }
 
     static func folded(_ name: String) -> [UInt8] {
@@ -393,7 +389,7 @@ extension IRCSession {
         return time
     }
 
-    /// Returns `true` for senders that are not users: the modules of a bouncer, and a network's services, whose notices
+    /// Returns whether a sender is not a user but a module of a bouncer or one of the network's services, whose notices
     /// arrive at each sign-in.
     private static func isService(_ sender: String, _ command: String) -> Bool {
         sender.hasPrefix("*") || command == "NOTICE" && sender.lowercased().hasSuffix("serv")

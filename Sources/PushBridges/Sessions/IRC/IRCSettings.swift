@@ -1,11 +1,10 @@
 import PushSupport
 
-/// The settings of a session at an IRC server or at a bouncer.
 struct IRCSettings: Hashable, Sendable {
     /// The way in which the client proves that the account is its own.
     enum Authentication: String, Hashable, Sendable, CaseIterable {
         case sasl
-        /// The command `PASS account:password`, which bouncers support.
+        /// Authentication by the command `PASS account:password`, which bouncers support.
         case pass
     }
 
@@ -36,7 +35,6 @@ struct IRCSettings: Hashable, Sendable {
     )
 
     let nick: String
-    /// The nick in the form in which it is searched for in messages.
     let nickWord: IRCText.Word
     /// The channels that the client joins. A bouncer joins its own channels in addition.
     let channels: [String]
@@ -67,7 +65,7 @@ struct IRCSettings: Hashable, Sendable {
         Self.isMiddle(text) && !text.contains(",") && "#&+!".contains(text.first ?? " ")
     }
 
-    /// Returns `true` if a string can be a parameter at any position of a message, not only the last.
+    /// Returns whether a string can be a parameter at any position of a message, not only the last.
     private static func isMiddle(_ text: String) -> Bool {
         !text.isEmpty && !text.hasPrefix(":") && text.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7f }
     }

@@ -1,4 +1,3 @@
-/// Prepares the text of IRC messages for display, and searches for words in it.
 enum IRCText {
     /// Returns a string without IRC formatting codes and control characters.
     static func plain(_ text: String) -> String {
@@ -16,7 +15,6 @@ enum IRCText {
         return result
     }
 
-    /// Removes the digits of a foreground and a background color after a color code.
     private static func dropColor(_ rest: inout Substring, digits: Int, where isDigit: (Unicode.Scalar) -> Bool) {
         func drop(_ text: inout Substring.UnicodeScalarView) -> Bool {
             let count = text.prefix(digits).prefix(while: isDigit).count
@@ -40,8 +38,8 @@ enum IRCText {
         return Word(scalars.count <= Self.searched ? scalars : [])
     }
 
-    /// Returns `true` if the beginning of a text contains one of the words, ignoring case. Words are delimited by
-    /// characters that cannot be part of a nick.
+    /// Returns whether the beginning of a text contains one of the words, ignoring case. Characters that cannot be part
+    /// of a nick delimit words.
     static func contains(anyOf words: [Word], in text: String) -> Bool {
         let beginning = text.unicodeScalars.prefix(Self.searched)
         // A match at the end of the searched prefix may be the beginning of a longer word, so it does not count.
@@ -65,7 +63,7 @@ enum IRCText {
     }
 }
 
-/// A sequence to search for in others by the algorithm of Knuth, Morris and Pratt, which takes linear time.
+/// A sequence to search for in other sequences by the algorithm of Knuth, Morris and Pratt, which takes linear time.
 struct SearchPattern<Element: Hashable & Sendable>: Hashable, Sendable {
     private let elements: [Element]
     /// For each prefix of the elements, the length of its longest proper prefix that is also its suffix.
@@ -82,7 +80,7 @@ struct SearchPattern<Element: Hashable & Sendable>: Hashable, Sendable {
         (self.elements, self.borders) = (elements, borders)
     }
 
-    /// Returns `true` if an occurrence in `text` satisfies a condition. An empty pattern never occurs.
+    /// Returns whether an occurrence in `text` satisfies a condition. An empty pattern never occurs.
     /// - Parameter condition: Checks the range of an occurrence. Occurrences may overlap.
     func occurs(in text: [Element], where condition: (Range<Int>) -> Bool) -> Bool {
         guard !self.elements.isEmpty, self.elements.count <= text.count else { return false }

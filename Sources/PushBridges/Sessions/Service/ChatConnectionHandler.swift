@@ -10,9 +10,9 @@ final class ChatConnectionHandler: ChannelDuplexHandler {
     typealias OutboundOut = ByteBuffer
 
     private let runner: SessionRunner
-    /// The number of the connection. The session ignores events of earlier connections.
+    /// The number of the connection, by which the runner ignores events of earlier connections.
     private let number: Int
-    /// The protocol's state machine, or `nil` once it was passed to the runner, when the connection opened.
+    /// The protocol's state machine, or `nil` once the connection has opened and the runner has the machine.
     private var session: (any ChatSession)?
     /// A value that is resolved when the TLS handshake completes, or when the connection is closed before that.
     private let handshake: OneShotValue<Void>

@@ -6,8 +6,8 @@ import PushSupport
 
 /// Opens connections to chat servers.
 ///
-/// The name of a server is resolved and its address checked for each connection, which is then opened to exactly that
-/// address.
+/// For each connection, the server's name is resolved and the address is checked. The connection is then opened to
+/// exactly that address.
 final class ChatConnector: Sendable {
     let addresses: AddressPolicy
     private let timeout: Duration
@@ -29,9 +29,9 @@ final class ChatConnector: Sendable {
         (self.addresses, self.resolver, self.timeout) = (addresses, resolver, timeout)
     }
 
-    /// Opens a connection.
+    /// Opens a connection to a chat server.
     /// - Parameters:
-    ///   - app: The app whose name resolutions share a limit.
+    ///   - app: The id of the app, whose name resolutions share a limit.
     ///   - attempt: The number of the attempt. Successive attempts use different addresses of the name.
     ///   - initialize: Adds the handlers to the channel, on its event loop.
     /// - Throws: ``ChatFailure`` if the address is not allowed, which is final, or cannot be reached.

@@ -26,10 +26,9 @@ package struct ChatPushRequest: Hashable, Sendable {
         (self.bridge, self.showsText) = (bridge, showsText)
     }
 
-    /// The origin of the push's notification in the ledger.
     package var origin: NotificationOrigin { NotificationOrigin(.session, bridge: self.bridge) }
 
-    /// The idempotency key, which prevents that a replayed message is pushed again.
+    /// The idempotency key, which prevents a replayed message from being pushed again.
     package var idempotency: Idempotency {
         let message = self.push.message
         // The time identifies a message without an id.
@@ -40,8 +39,8 @@ package struct ChatPushRequest: Hashable, Sendable {
         return Idempotency(key: "session/\(self.session.uuidString)/\(id)", fingerprint: hash)
     }
 
-    /// Returns the notification request that sends the push to the user. The payload is raw, so that no part of a
-    /// message is interpreted as a template.
+    /// Returns the notification request that sends the push to the user. The payload is a raw one, in which no part of
+    /// a message is interpreted as a template.
     /// - Throws: ``RequestError`` if the request is not valid.
     package func notification(bundleID: Topic, now: Timestamp) throws(RequestError) -> NotificationRequest {
         let json: JSONValue = .object([
@@ -67,7 +66,6 @@ package struct ChatPushRequest: Hashable, Sendable {
         ])
     }
 
-    /// The alert: the sender, the conversation and, if the user wants it, the text. It needs no localization.
     private var alert: [String: String] {
         let message = self.push.message
         let sender = self.push.count > 1 ? "\(message.sender) (\(self.push.count))" : message.sender

@@ -8,12 +8,12 @@ import PushSupport
 import PushTypes
 import Synchronization
 
-/// Writes the pushes of chat sessions into the ledger.
+/// Submits the pushes of chat sessions to the ledger.
 final class ChatPushSubmitter: Sendable {
-    /// The maximum number of pushes that are written at the same time. Further ones wait in the queue.
+    /// The maximum number of pushes that are submitted at the same time. Further ones wait in the queue.
     private static let width = 8
-    /// The maximum number of attempts to submit a push while the store cannot write, after which the push is dropped,
-    /// and the delay between attempts.
+    /// The maximum number of attempts to submit a push while the store cannot write, and the delay between them. After
+    /// the last attempt, the push is dropped.
     private static let (tries, pause) = (5, Duration.seconds(1))
 
     private struct Waiting: Sendable {
@@ -99,7 +99,7 @@ final class ChatPushSubmitter: Sendable {
         self.log.log(.error, message, ["app": "\(session.bundleID)"], app: session.bundleID)
     }
 
-    /// Makes ``run()`` return once all pushes are submitted, including those that wait for a permit.
+    /// Lets ``run()`` return once all pushes are submitted, including those that wait for a permit.
     func end() { self.noteUnplaced(0, isEnding: true) }
 
     private func noteUnplaced(_ change: Int, isEnding: Bool = false) {
@@ -171,11 +171,12 @@ final class ChatPushSubmitter: Sendable {
 struct ChatSessionMetrics: Sendable {
     enum PushResult: String, CaseIterable {
         case accepted
-        /// The push was dropped, because its message had already been pushed.
+        /// The result of a push that was dropped because its message had already been pushed.
         case repeated
-        /// The provider did not accept the push, for example because the user has no device or the session was removed.
+        /// The result of a push that the provider did not accept, for example because the user has no device or the
+        /// session was removed.
         case refused
-        /// The push was dropped, because too many waited or the store could not write.
+        /// The result of a push that was dropped because too many waited or the store could not write.
         case dropped
     }
 
@@ -206,7 +207,6 @@ struct ChatSessionMetrics: Sendable {
 /// elements delays other apps little.
 struct TurnQueue<Element: Sendable>: Sendable {
     private struct Waiting {
-        /// The position in the order of arrival over all apps.
         var number: Int
         var element: Element
     }
@@ -236,7 +236,6 @@ struct TurnQueue<Element: Sendable>: Sendable {
         return self.apps[app]?.waiting.popFirst()?.element
     }
 
-    /// Records that an element of an app, which ``take()`` returned, is no longer in progress.
     mutating func end(of app: Int64) {
         self.apps[app]?.running -= 1
         if self.apps[app]?.isUnused ?? false { self.apps[app] = nil }

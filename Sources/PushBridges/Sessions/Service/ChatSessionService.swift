@@ -28,7 +28,7 @@ package final class ChatSessionService: Service {
         /// The maximum time for resolving the name of a server, and for connecting to it. Default 10 s.
         package var connect: Duration = .seconds(10)
         package var supervisor = SessionSupervisor.Limits()
-        /// The minimum time between two pushes of a conversation, see ``PushCoalescer``. Default 5 s.
+        /// The minimum time between two pushes of a conversation (``PushCoalescer``). Default 5 s.
         package var coalescing: Duration = .seconds(5)
 
         package init() {}
@@ -49,7 +49,7 @@ package final class ChatSessionService: Service {
     private let logger: Logger
     private let group: any EventLoopGroup
     private let wake = WakeSignal()
-    /// Indicates whether the sessions in the store have changed since they were read.
+    /// A Boolean value that indicates whether the sessions in the store have changed since they were read.
     private let isChanged = Mutex(true)
     private let conditions = Mutex<[UUID: ChatSessionCondition]>([:])
     private let connections, signIns: Budget
@@ -92,10 +92,9 @@ package final class ChatSessionService: Service {
         (self.store, self.limits, self.group, self.time, self.logger) = (store, limits, group, time, logger)
     }
 
-    /// The rules for the addresses of chat servers.
     package var addresses: AddressPolicy { self.connector.addresses }
 
-    /// Makes the service read the sessions from the store again.
+    /// Requests that the service read the sessions from the store again.
     package func refresh() {
         self.isChanged.withLock { $0 = true }
         self.wake.signal()
@@ -131,7 +130,7 @@ package final class ChatSessionService: Service {
         }
     }
 
-    /// Starts and stops sessions as their records in the store change, until shutdown.
+    /// Starts and stops sessions on the loops as their records in the store change, until shutdown.
     private func follow(_ loops: [SessionLoop]) async {
         var running: [ChatSessionKey: SessionLoop] = [:]
         var nextWrite = self.time.steady
@@ -165,8 +164,8 @@ package final class ChatSessionService: Service {
         }
     }
 
-    /// Returns the ids of sessions whose records were removed, for example with their user. Their messages must not be
-    /// pushed any more.
+    /// Returns the ids of those sessions whose records were removed, for example with their user. Their messages must
+    /// no longer be pushed.
     private func removed(of sessions: [ChatSessionKey: SessionLoop]) async -> Set<UUID> {
         var removed: Set<UUID> = []
         for id in sessions.keys.map(\.id) {
@@ -323,7 +322,6 @@ extension ChatSessionService: SessionLoopDelegate {
 }
 
 extension ChatSessionService {
-    /// Creates the service from the components of a provider.
     package convenience init(_ parts: ProviderComponents, authorities: String?) {
         var limits = Limits()
         limits.connect = parts.configuration.limits.peer
@@ -343,7 +341,7 @@ extension ChatSessionService {
 }
 
 extension ChatProtocol {
-    /// The type of the protocol's state machine.
+    /// The type of the protocol's sessions, which are state machines.
     package var session: any ChatSession.Type {
         switch self {
         case .irc: IRCSession.self

@@ -2,12 +2,11 @@ import NIOPosix
 import PushSupport
 import Synchronization
 
-/// Derives keys from passwords on a separate thread, because servers choose the number of rounds.
+/// Derives keys from passwords on a separate thread, because servers choose the number of rounds and thereby the time.
 ///
 /// Turns alternate between apps, and between the servers of an app, so that many sessions of one app or server delay
 /// the others little.
 final class KeyDerivationQueue: Sendable {
-    /// A key derivation that waits for its turn.
     final class Job: Sendable {
         fileprivate let derivation: PBKDF2Derivation
         fileprivate let caller: BudgetCaller
@@ -34,7 +33,6 @@ final class KeyDerivationQueue: Sendable {
         var jobs: [BudgetStateMachine.Ticket: Job] = [:]
     }
 
-    /// The queue that all sessions of the process share.
     static let shared: KeyDerivationQueue = {
         let threads = NIOThreadPool(numberOfThreads: 1)
         threads.start()
@@ -52,10 +50,10 @@ final class KeyDerivationQueue: Sendable {
         (self.key, self.thread) = (key, thread)
     }
 
-    /// Derives a key when it is the job's turn. The returned job can be cancelled.
+    /// Queues a key derivation and returns its job, which can be cancelled before its turn.
     /// - Parameters:
     ///   - caller: The app and its chat server, which determine the turn.
-    ///   - completion: Called with the key on the queue's thread, unless the job was cancelled before its turn.
+    ///   - completion: Called with the key on the queue's thread, unless the job is cancelled before its turn.
     func derive(
         _ derivation: PBKDF2Derivation,
         for caller: BudgetCaller,

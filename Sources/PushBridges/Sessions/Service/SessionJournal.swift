@@ -2,7 +2,7 @@ import ProviderModel
 import PushStore
 import Synchronization
 
-/// The progress of sessions that is not in the store yet. One transaction writes that of many sessions.
+/// The progress of chat sessions that is not in the store yet. One transaction writes the progress of many sessions.
 ///
 /// Progress is written in the second round after it was noted, because by then the pushes of the messages that it
 /// covers are on disk. After a crash in between, the server replays the messages, and repeated pushes are dropped.
@@ -18,9 +18,8 @@ final class SessionJournal: Sendable {
         self.rounds.withLock { $0.fresh[key] = progress }
     }
 
-    /// Writes the progress that was noted before the previous call. If the store cannot write, the next call tries
-    /// again.
-    /// - Parameter isLast: Whether all progress is written, including that noted since the previous call.
+    /// Writes the progress that was noted before the previous call. If that fails, the next call tries again.
+    /// - Parameter isLast: Whether progress that was noted since the previous call is written too.
     func flush(to store: any ChatSessionStore, isLast: Bool = false) async throws {
         let due = self.rounds.withLock { rounds in
             var due = rounds.aged

@@ -6,7 +6,7 @@ package import PushTypes
 
 /// Performs those actions of sessions that do not belong on their event loop. Every method returns without waiting.
 protocol SessionLoopDelegate: AnyObject, Sendable {
-    /// Queues a session for connecting. When it is the session's turn, ``SessionLoop/begin(_:)`` must be called.
+    /// Queues a session for connecting. At the session's turn, ``SessionLoop/begin(_:)`` must be called.
     func open(_ session: RunningSession, _ loop: SessionLoop)
     /// Submits a push of a session.
     /// - Parameter placed: Called once a push that had to wait has entered the queue or was dropped.
@@ -23,7 +23,6 @@ final class SessionLoop: Sendable {
         var runners: [UUID: SessionRunner] = [:]
         var wheel = TimerWheel()
         var timer: Scheduled<Void>?
-        /// The time at which the timer fires, or `nil` while no timer is scheduled.
         var timerAt: Timestamp?
     }
 
@@ -58,7 +57,7 @@ final class SessionLoop: Sendable {
         }
     }
 
-    /// Stops the session with an id, if it runs, and waits until its connection is closed.
+    /// Stops the session with an id if it runs, and waits until its connection is closed.
     /// - Parameter isRemoved: Whether the session's record was removed, so that waiting messages are not pushed.
     func stop(_ id: UUID, isRemoved: Bool = false) async {
         let closed = self.eventLoop.flatSubmit {
@@ -79,7 +78,7 @@ final class SessionLoop: Sendable {
         return (try? await begun.get()) ?? nil
     }
 
-    /// Adds the handlers of a session to the pipeline of its connection. It must be called on the event loop.
+    /// Adds the handlers of a session to the pipeline of its connection. This method must be called on the event loop.
     /// - Parameter handshake: A value that is resolved when the TLS handshake completes or the connection is closed.
     func initialize(
         _ channel: any Channel,
@@ -108,16 +107,16 @@ final class SessionLoop: Sendable {
         self.eventLoop.execute { self.run(session.key) { $0.closed(failure, connection) } }
     }
 
-    /// Calls `body` with the runner of a session, if this revision of the session still runs. It must be called on the
-    /// event loop.
+    /// Calls `body` with the runner of a session, if the session still runs with this revision. This method must be
+    /// called on the event loop.
     func run(_ key: ChatSessionKey, _ body: (SessionRunner) -> Void) {
         if let runner = self.state.value.runners[key.id], runner.session.key == key { body(runner) }
     }
 
     // MARK: Deadlines
 
-    /// Schedules a call of the runner's `timePassed()` no later than `deadline`, and none for `nil`. It must be called
-    /// on the event loop.
+    /// Schedules a call of the runner's `timePassed()` no later than `deadline`, or no call if `deadline` is `nil`.
+    /// This method must be called on the event loop.
     func schedule(_ runner: SessionRunner, at deadline: Timestamp?) {
         guard let deadline, runner.scheduled.map({ deadline < $0 }) ?? true else { return }
         runner.scheduled = deadline
@@ -149,7 +148,7 @@ final class SessionLoop: Sendable {
     }
 }
 
-/// The deadlines of many sessions, rounded up to seconds, so that one timer serves them all.
+/// The deadlines of many chat sessions, rounded up to seconds, so that one timer serves them all.
 ///
 /// An entry is not moved when its deadline becomes later. Instead, its session is called too early once, and then adds
 /// the later deadline.

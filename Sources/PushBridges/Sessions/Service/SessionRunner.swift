@@ -3,7 +3,6 @@ import ProviderModel
 import PushSupport
 import PushTypes
 
-/// The properties of a running session that do not change, such as its app and its user.
 struct RunningSession: Hashable, Sendable {
     var key: ChatSessionKey
     var app: Int64
@@ -14,13 +13,11 @@ struct RunningSession: Hashable, Sendable {
     var showsText: Bool
 }
 
-/// An attempt to open a connection for a session.
 struct ConnectionAttempt: Hashable, Sendable {
     /// The number of the connection, by which its events are told apart from those of earlier connections.
     var connection: Int
-    /// The number of the attempt, starting at 1.
     var number: Int
-    /// The state that the connection takes over from the previous one.
+    /// The state that the new connection takes over from the previous one.
     var memory: ChatMemory
 }
 
@@ -30,7 +27,7 @@ final class SessionRunner {
     private var supervisor: SessionSupervisor
     private let loop: SessionLoop
     private var channel: (any Channel)?
-    /// The host name for which the server's certificate must be valid, while there is a connection.
+    /// The host name for which the server's certificate must be valid. It is empty until a connection has opened.
     private var serverName = ""
     /// The number of the current connection. It is also incremented when the connection ends.
     private var connection = 0 {
@@ -47,9 +44,8 @@ final class SessionRunner {
     private var unsent: [UInt8] = []
     /// The number of pushes that wait for a permit. Reading is paused until none waits.
     private var unplaced = 0
-    /// Indicates whether a read is held back until the session may read again.
     private var isReadHeld = false
-    /// The deadline that is scheduled in the loop, or `nil` if none is scheduled.
+    /// The deadline for which the loop has scheduled a call, or `nil` if none is scheduled.
     var scheduled: Timestamp?
     private var noted: ChatSessionProgress
     private var condition: ChatSessionCondition?
@@ -72,7 +68,7 @@ final class SessionRunner {
         return ConnectionAttempt(connection: self.connection, number: self.attempts, memory: self.supervisor.memory)
     }
 
-    /// Stores the channel of a new connection, or closes it if the session has begun a later one.
+    /// Stores the channel of a new connection, or closes the channel if the session has begun a later connection.
     func adopt(_ channel: any Channel, _ connection: Int) {
         guard connection == self.connection else { return channel.close(promise: nil) }
         self.channel = channel
@@ -95,7 +91,7 @@ final class SessionRunner {
         self.readAgain()
     }
 
-    /// Returns `true` if bytes may be read from a connection now. Otherwise, reading resumes later.
+    /// Returns whether bytes may be read from a connection now. Otherwise, reading resumes later.
     func mayRead(_ connection: Int) -> Bool {
         guard connection == self.connection else { return true }
         self.isReadHeld = self.unplaced > 0 || !self.supervisor.mayRead(at: self.loop.time.reading)
@@ -106,7 +102,6 @@ final class SessionRunner {
         if self.isReadHeld, self.mayRead(self.connection) { self.channel?.read() }
     }
 
-    /// Records that a push no longer waits for a permit, and resumes reading.
     private func placed() {
         self.unplaced = max(0, self.unplaced - 1)
         self.readAgain()
@@ -154,7 +149,7 @@ final class SessionRunner {
         }
     }
 
-    /// Writes all bytes of one event together, because one chunk from a server may cause a thousand responses.
+    /// Writes all bytes that one event has queued together, because one chunk may cause a thousand responses.
     private func send() {
         guard !self.unsent.isEmpty else { return }
         let bytes = ByteBuffer(bytes: self.unsent)

@@ -11,7 +11,7 @@ package struct PushCoalescer: Hashable, Sendable {
         var waiting: ChatPush?
     }
 
-    /// The key under which the messages of conversations beyond the maximum are combined.
+    /// The key under which the messages of conversations beyond the maximum number are combined.
     private static let others = ""
 
     private let interval: Duration
@@ -21,7 +21,7 @@ package struct PushCoalescer: Hashable, Sendable {
     /// Creates a coalescer without messages.
     /// - Parameters:
     ///   - interval: The minimum time between two pushes of a conversation. Default 5 s.
-    ///   - maximum: The maximum number of conversations that are tracked. All further ones are treated as one.
+    ///   - maximum: The maximum number of conversations that are tracked. All further conversations are treated as one.
     package init(interval: Duration = .seconds(5), maximum: Int = 64) {
         (self.interval, self.maximum) = (interval, max(1, maximum))
     }

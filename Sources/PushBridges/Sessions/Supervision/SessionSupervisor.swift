@@ -14,19 +14,17 @@ package struct SessionSupervisor: Sendable {
         package var retry = Backoff(base: .seconds(10), maximum: .seconds(300))
         /// The minimum time between two attempts to connect.
         package var shortestRetry: Duration = .seconds(5)
-        /// The maximum time from the start of a connection until the server accepts the account. Then the attempt
-        /// fails.
         package var opening: Duration = .seconds(90)
-        /// The time that a session must be signed in before earlier failures are forgotten.
+        /// The time for which a session must be signed in before its earlier failures are forgotten.
         package var stable: Duration = .seconds(60)
         /// The number of consecutive refusals by the server that end a session that was signed in before. Several are
         /// needed because a network's services may refuse everyone while they restart. A session that was never signed
-        /// in ends at the first refusal. After as many possible refusals, attempts become rare, see ``seldom``.
+        /// in ends at the first refusal. After as many possible refusals, attempts become rare (``seldom``).
         package var refusals = 3
-        /// The maximum delay before an attempt that follows possible refusals. They may have another cause, because a
-        /// server that restarts also closes connections without an error.
+        /// The maximum delay before an attempt that follows possible refusals. Such a failure may have another cause,
+        /// because a server that restarts also closes connections without an error.
         package var seldom: Duration = .seconds(3600)
-        /// The time for which no messages are pushed after the user has written from another client.
+        /// The time for which no messages are pushed after the user has written a message from another client.
         package var presence: Duration = .seconds(60)
         /// The maximum number of bytes from a server within ``window``. If a server that has accepted the account
         /// exceeds it, reading is paused for the rest of the window. If any other server exceeds it, the connection is
@@ -38,22 +36,22 @@ package struct SessionSupervisor: Sendable {
     }
 
     package enum Action: Hashable, Sendable {
-        /// Connect when it is this session's turn. Call ``SessionSupervisor/began(at:)`` then, followed by
+        /// Connects when it is this session's turn. ``SessionSupervisor/began(at:)`` is called then, followed by
         /// ``SessionSupervisor/opened(_:at:)`` or ``SessionSupervisor/closed(_:at:)``.
         case open
         case send([UInt8])
         case startTLS
         case derive(PBKDF2Derivation)
-        /// Close the connection once the queued bytes are sent.
+        /// Closes the connection once the queued bytes are sent.
         case close
         case push(ChatPush)
     }
 
     private enum State: Hashable {
         case waiting(until: Timestamp)
-        /// The server seems to refuse the account, so attempts to connect are rare.
+        /// The state after the server seems to have refused the account. Attempts to connect are then rare.
         case refused(until: Timestamp)
-        /// The session waits for its turn to connect.
+        /// The state of a session that waits for its turn to connect.
         case queued
         case opening(deadline: Timestamp)
         case signedIn(since: Timestamp)
@@ -69,13 +67,13 @@ package struct SessionSupervisor: Sendable {
     private var refusals = 0
     private var wasSignedIn: Bool
     private var isAttached = false
-    /// The time until which the user is treated as present after writing from another client.
+    /// The time until which the user is treated as present after writing from another client, or `nil` for none.
     private var presentUntil: Timestamp?
     private var windowEnd = Timestamp(milliseconds: 0)
     private var windowBytes = 0
     private var random: SessionJitter
     package private(set) var lastError: String?
-    /// The state that is passed to the next connection, see ``ChatMemory``.
+    /// The state that is passed to the next connection (``ChatMemory``).
     package private(set) var memory: ChatMemory
 
     /// Creates the supervisor of a session that has not started.
@@ -127,7 +125,7 @@ package struct SessionSupervisor: Sendable {
         return deadlines.compactMap(\.self).min()
     }
 
-    /// Returns `true` if the server's bytes may be read now. Otherwise, check again after ``timePassed(at:)``.
+    /// Returns whether the server's bytes may be read now. If not, it must be called again after ``timePassed(at:)``.
     package func mayRead(at now: ClockReading) -> Bool {
         [self.session?.pausedUntil, self.windowPause].allSatisfy { end in end.map { $0 <= now.steady } ?? true }
     }
@@ -243,7 +241,7 @@ package struct SessionSupervisor: Sendable {
 // MARK: The protocol's actions
 
 extension SessionSupervisor {
-    /// Passes an event to the protocol's state machine and handles the resulting actions.
+    /// Passes an event to the protocol's state machine and returns the actions to perform.
     private mutating func perform(at now: ClockReading, _ event: (inout any ChatSession) -> [ChatAction]) -> [Action] {
         guard var session = self.session else { return [] }
         self.session = nil
@@ -296,21 +294,21 @@ struct SessionJitter: RandomNumberGenerator, Hashable, Sendable {
 
 /// The status of a chat session.
 package enum ChatSessionStatus: String, Hashable, Sendable, CaseIterable {
-    /// The session waits for its turn to connect, or for its next attempt.
+    /// The status of a session that waits for its turn to connect, or for its next attempt.
     case waiting
-    /// The session is connecting or signing in.
+    /// The status of a session that is connecting or signing in.
     case signingIn
-    /// The session is signed in, and the user is away, so messages are pushed.
+    /// The status of a signed-in session whose user is away, so that messages are pushed.
     case signedIn
-    /// The session is signed in, and the user is present at another client, so nothing is pushed.
+    /// The status of a signed-in session whose user is present at another client, so that nothing is pushed.
     case attached
-    /// The server has permanently refused the session, or seems to. In the second case, attempts to connect are rare.
+    /// The status after the server has permanently refused the session, or seems to have. In the second case, attempts
+    /// to connect are rare.
     case failed
-    /// The session was stopped by a request.
+    /// The status of a session that was stopped by a request.
     case stopped
 }
 
-/// The current status of a running session, with its last failure.
 package struct ChatSessionCondition: Hashable, Sendable {
     package var status: ChatSessionStatus
     /// The last failure, or `nil` once the session is signed in again.

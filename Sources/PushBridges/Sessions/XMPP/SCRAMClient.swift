@@ -11,8 +11,8 @@ struct SCRAMClient: Hashable, Sendable {
         var hash: PBKDF2Derivation.Hash { self == .sha1 ? .sha1 : .sha256 }
     }
 
-    /// The permitted numbers of rounds that a server may request. RFC 7677 requires at least 4096, and servers use
-    /// 10,000. The maximum takes about 50 ms.
+    /// The numbers of rounds that a server may request. RFC 7677 requires at least 4096, and servers use 10,000. The
+    /// maximum takes about 50 ms.
     private static let rounds = 4096...100_000
     /// The maximum length of a salt, in bytes, and of a server's message, in bytes. Longer ones fail the exchange.
     private static let (maximumSalt, maximumMessage) = (1024, 8192)
@@ -23,22 +23,20 @@ struct SCRAMClient: Hashable, Sendable {
     private let password: String
     private let nonce: String
     private let firstBare: String
-    /// The concatenated messages that the signatures cover. It is empty until the server's first message arrives.
+    /// The concatenated messages that both signatures cover. It is empty until the server's first message arrives.
     private var signed = ""
     private var finalWithoutProof = ""
     private var serverSignature: [UInt8] = []
 
-    /// Begins an exchange. `nonce` is printable ASCII without commas, and unique to the exchange.
+    /// Begins an exchange. `nonce` must be printable ASCII without commas, and unique to the exchange.
     init(_ mechanism: Mechanism, account: String, password: String, nonce: String) {
         (self.mechanism, self.password, self.nonce) = (mechanism, Self.prepared(password), nonce)
         let name = Self.prepared(account).replacing("=", with: "=3D").replacing(",", with: "=2C")
         self.firstBare = "n=\(name),r=\(nonce)"
     }
 
-    /// Generates a nonce of 144 random bits, in base64.
     static func makeNonce() -> String { Data(RandomBytes.make(18)).base64EncodedString() }
 
-    /// The first message of the client.
     var first: String { Self.header + self.firstBare }
 
     /// Processes the first message of the server. Throws ``ChatFailure`` if it is not a valid challenge.
@@ -58,7 +56,7 @@ struct SCRAMClient: Hashable, Sendable {
         return PBKDF2Derivation(hash: self.mechanism.hash, password: self.password, salt: Array(salt), rounds: rounds)
     }
 
-    /// Returns the final message of the client.
+    /// Returns the final message of the client, which proves that it knows the password.
     /// - Parameter key: The key that was derived from the password.
     mutating func final(key: [UInt8]) -> String {
         let clientKey = self.code(Array("Client Key".utf8), key: key)
@@ -69,8 +67,8 @@ struct SCRAMClient: Hashable, Sendable {
         return "\(self.finalWithoutProof),p=\(proof)"
     }
 
-    /// Verifies the server's signature, which proves that the server knows the password too. Throws a final failure if
-    /// it does not.
+    /// Verifies the server's signature, which proves that the server knows the password too. Throws a final failure
+    /// otherwise.
     func check(final message: String) throws(ChatFailure) {
         let fields = try Self.fields(message)
         if fields["e"] != nil { throw ChatFailure("the server refused account or password", isFinal: true) }

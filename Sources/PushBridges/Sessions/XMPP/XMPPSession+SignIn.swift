@@ -127,7 +127,7 @@ extension XMPPSession {
         return text
     }
 
-    /// The error conditions after which another attempt may succeed (RFC 6120 section 6.5).
+    /// The SASL error conditions after which another attempt may succeed (RFC 6120 section 6.5).
     private static let passing: Set = ["temporary-auth-failure", "aborted"]
 
     private mutating func refused(_ failure: XMLElement) -> [ChatAction] {
@@ -148,7 +148,6 @@ extension XMPPSession {
         return [.send(text: again + Self.request), .signedIn]
     }
 
-    /// Binds a resource on a new stream, without resuming an earlier one.
     private mutating func bind() -> [ChatAction] {
         (self.management, self.present) = (nil, [])
         self.phase = .binding
@@ -184,12 +183,12 @@ extension XMPPSession {
 /// The state of an authentication.
 enum SASLExchange: Hashable, Sendable {
     case plain
-    /// The client waits for the server's first challenge.
+    /// The state in which the client waits for the server's first challenge.
     case first(SCRAMClient)
-    /// The client waits for the key that is derived from the password.
+    /// The state in which the client waits for the key that is derived from the password.
     case deriving(SCRAMClient)
-    /// The client waits for the server's signature, which proves that the server knows the password.
+    /// The state in which the client waits for the server's signature, which proves that the server knows the password.
     case final(SCRAMClient)
-    /// The server has proven that it knows the password.
+    /// The state after the server has proven that it knows the password.
     case proven
 }

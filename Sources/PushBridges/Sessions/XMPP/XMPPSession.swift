@@ -16,9 +16,9 @@ package struct XMPPSession: ChatSession {
     package static func host(of account: String) -> String? { try? XMPPAccount(account).domain }
 
     private enum Security: String, Hashable, Sendable, CaseIterable {
-        /// TLS begins with a command in the XML stream (STARTTLS).
+        /// Security by STARTTLS: TLS begins with a command in the XML stream.
         case start
-        /// TLS begins with the first byte (direct TLS).
+        /// Security by direct TLS: TLS begins with the first byte.
         case direct
     }
 
@@ -36,27 +36,27 @@ package struct XMPPSession: ChatSession {
         /// It suffices for some lists of features and the steps of the authentication.
         static let signIn = 1000
         /// The maximum number of elements in ``Elements/window`` after the sign-in. Further ones stay in the socket's
-        /// receive buffer. They do not end the session, because they include messages of strangers, which the next
-        /// session would receive again.
+        /// receive buffer. They do not end the session, because they may be strangers' messages, which the next session
+        /// would receive again.
         static let online = 20_000
         static let window: Duration = .seconds(10)
     }
 
     enum Phase: Hashable {
-        /// The client waits for the features of a stream.
+        /// The phase in which the client waits for the features of a stream.
         case features
-        /// The client waits for the server's permission to begin TLS.
+        /// The phase in which the client waits for the server's permission to begin TLS.
         case startingTLS
-        /// The TLS handshake is in progress. Unencrypted bytes that arrive are ignored.
+        /// The phase of the TLS handshake. Unencrypted bytes that arrive are ignored.
         case securing
         case authenticating(SASLExchange)
         case resuming, binding, online
-        /// The client waits for the reply to a ping. Any element of the server ends the wait.
+        /// The phase in which the client waits for the reply to a ping. Any element of the server ends the wait.
         case asked
         case ended
     }
 
-    /// The ports on which TLS begins with the first byte: the one of XMPP (XEP-0368), and that of HTTPS.
+    /// The ports on which TLS begins with the first byte: that of XMPP (XEP-0368), and that of HTTPS.
     private static let directPorts = [5223, 443]
 
     /// The login. Its password is removed once the session is signed in or has ended.
@@ -64,23 +64,22 @@ package struct XMPPSession: ChatSession {
     let account: XMPPAccount
     private let security: Security
     private var parser = XMPPStreamParser()
-    /// The number of elements read in the current window, or during the whole sign-in, for the limits ``Elements``.
+    /// The number of elements read in the current window, or during the whole sign-in, by which the limits in
+    /// ``Elements`` are checked.
     private var elements = 0
     private var windowEnd: Timestamp?
     var phase = Phase.features
     var (isSecure, isAuthenticated) = (false, false)
-    /// Indicates whether the server offers stream management (XEP-0198).
+    /// A Boolean value that indicates whether the server offers stream management (XEP-0198).
     var offersManagement = false
-    /// The counters of the stream, or `nil` before a resource is bound and if the server does not support them.
+    /// The counters of the stream, or `nil` before a resource is bound or if the server does not support them.
     var management: StreamManagement?
-    /// Indicates whether the server has enabled stream management.
     var isManaged = false
-    /// The full JID of this client. It is empty until the server has bound a resource.
     var jid = ""
-    /// The full JIDs of the user's other clients at which the user is present.
     var present: Set<String> = []
     private var seenThrough: Timestamp
-    /// Indicates whether the server has proven with SCRAM that it knows the password, see ``ChatMemory/usesSCRAM``.
+    /// A Boolean value that indicates whether the server has proven with SCRAM that it knows the password
+    /// (``ChatMemory/usesSCRAM``).
     var usesSCRAM: Bool
     /// The deadline of the current phase, or of the next ping, or `nil` while there is no connection.
     private var deadline: Timestamp?
@@ -169,7 +168,6 @@ package struct XMPPSession: ChatSession {
         return [.failed(ChatFailure(reason, isFinal: isFinal))]
     }
 
-    /// Enters the phase in which the session is signed in.
     mutating func goOnline(at now: ClockReading) {
         self.phase = .online
         self.parser.truncates = true
@@ -203,7 +201,7 @@ extension XMPPSession {
         return actions
     }
 
-    /// Adds to the number of elements that were read. Returns `false` if they are too many for the sign-in.
+    /// Adds to the number of elements that were read. Returns `false` if too many were read before the sign-in.
     private mutating func count(_ elements: Int, at now: ClockReading) -> Bool {
         self.elements += elements
         switch self.phase {
@@ -250,7 +248,6 @@ extension XMPPSession {
 // MARK: Sending
 
 extension XMPPSession {
-    /// The XML element with which the client requests an acknowledgement.
     static let request = "<r xmlns='\(XMPPNamespaces.management)'/>"
 
     /// Sends a stanza, and keeps it until it is acknowledged. Fails the session if too many are unacknowledged.
@@ -339,8 +336,8 @@ extension XMPPSession {
         return isAttached == wasAttached ? [] : [.attached(isAttached)]
     }
 
-    /// Returns `true` for the presence of a client at which the user is present and that receives messages. A client
-    /// that receives none has a negative priority.
+    /// Returns whether a presence stanza shows a client at which the user is present and that receives messages. A
+    /// client that receives none has a negative priority.
     private static func isPresent(_ presence: XMLElement) -> Bool {
         guard presence["type"] == nil else { return false }
         let show = presence.child("show", XMPPNamespaces.client)?.text ?? ""
@@ -444,13 +441,11 @@ extension XMPPSession {
 
 /// The account of a session at an XMPP server: a bare JID (RFC 7622).
 struct XMPPAccount: Hashable, Sendable {
-    /// The maximum length of an address, in bytes. A longer one counts as that of another account.
+    /// The maximum length of an address, in bytes. A longer one is treated as that of another account.
     private static let maximumAddress = 3071
 
     let name: String
-    /// The domain, for which the server's certificate must be valid.
     let domain: String
-    /// The address in lower case, for comparisons.
     private let folded: String
 
     /// Parses a bare JID. Throws ``RequestError`` that names the member `account`.
@@ -470,7 +465,7 @@ struct XMPPAccount: Hashable, Sendable {
 
     var bare: String { "\(self.name)@\(self.domain)" }
 
-    /// Returns `true` if an address is that of the account, with or without a resource.
+    /// Returns whether an address is that of the account, with or without a resource.
     func owns(_ address: String) -> Bool {
         address.utf8.count <= Self.maximumAddress && Self.bare(address).lowercased() == self.folded
     }

@@ -4,18 +4,18 @@ import NIOSSL
 import PushProvider
 import PushSupport
 
-/// Opens connections to the server of a component.
+/// Opens connections from an XMPP push component to its server.
 struct ComponentConnector: Sendable {
     typealias Channel = NIOAsyncChannel<ComponentEvent, ComponentResponse>
 
     let bridge: ConfiguredComponent
-    /// The maximum time for resolving a name, and the maximum time for connecting.
+    /// The maximum time for resolving a name, and for connecting. An attempt that takes longer fails.
     let timeout: Duration
-    /// The rules for the addresses of servers that callers with API keys for single apps have named.
+    /// The rules for the addresses of servers that were named by callers with API keys for single apps.
     let addresses: AddressPolicy
     let resolver: any NameResolver
 
-    /// Opens a connection. Throws ``ComponentFailure/notPublic`` if the server's name has only forbidden addresses.
+    /// Opens a connection. Throws ``ComponentFailure/notPublic`` if the server's name has no allowed address.
     /// - Parameter attempt: The number of the attempt. Successive attempts use different addresses of the name.
     func connect(attempt: Int) async throws -> Channel {
         let settings = self.bridge.settings
@@ -45,7 +45,7 @@ struct ComponentConnector: Sendable {
         return try await bootstrap.connect(to: remote, channelInitializer: initialize)
     }
 
-    /// Resolves the server's name, and returns an allowed address to connect to.
+    /// Resolves the server's name, and returns the allowed address for this attempt.
     private func address(attempt: Int) async throws -> IPAddress {
         let (host, app) = (self.bridge.settings.host, self.bridge.app)
         var found = IPAddress(host).map { [$0] } ?? []

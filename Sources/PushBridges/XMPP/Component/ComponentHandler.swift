@@ -4,15 +4,15 @@ import NIOCore
 enum ComponentEvent: Hashable, Sendable {
     case established
     case request(ComponentRequest)
-    /// The component has left the server, so the end of the connection is not a failure.
+    /// The event that the component has left the server, after which the end of the connection is not a failure.
     case left
 }
 
-/// The outbound event with which the service requests that a link close its stream and connection after the last
-/// replies. It is not a write, which a server that reads nothing could delay.
+/// The outbound event by which the service requests that a link close its stream and connection after the last replies.
+/// It is an event because a server that reads nothing could delay a write.
 struct ComponentShutdown: Hashable, Sendable {}
 
-/// Connects a channel to ``ComponentStateMachine``. A failure of the link is fired as an error of the channel.
+/// Connects a channel to ``ComponentStateMachine``. A failure of the link becomes an error of the channel.
 final class ComponentHandler: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ComponentEvent
@@ -21,7 +21,7 @@ final class ComponentHandler: ChannelDuplexHandler {
 
     private var stateMachine: ComponentStateMachine
     private var timer: Scheduled<Void>?
-    /// Indicates whether a read is held back until the state machine allows more bytes.
+    /// A Boolean value that indicates whether a read is held back until the state machine allows more bytes.
     private var isReadHeld = false
 
     init(_ stateMachine: ComponentStateMachine) { self.stateMachine = stateMachine }

@@ -2,11 +2,11 @@ import Logging
 import NIOCore
 import PushSupport
 
-/// The link of one component to its server. It connects, replies to requests, and reconnects whenever the link ends.
+/// The link of one component to its server. It connects, replies to requests, and connects again after each end.
 struct ComponentLink: Sendable {
     /// The delays between attempts to connect.
     static let backoff = Backoff(base: .seconds(1), maximum: .seconds(60))
-    /// The time that a link must last for the delay before reconnecting to begin anew with the shortest one.
+    /// The time that a connection must last for the delays to begin anew with the shortest one.
     private static let lasting = Duration.seconds(10)
     /// The maximum number of requests that are processed at the same time. Further ones wait.
     private static let width = 32
@@ -16,8 +16,7 @@ struct ComponentLink: Sendable {
     let metrics: ComponentMetrics
     let logger: Logger
 
-    /// Runs until `stop` is resolved and the link has replied to the requests in flight, or until the task is
-    /// cancelled.
+    /// Runs the link until `stop` is resolved and the requests in flight have replies, or until the task is cancelled.
     func run(until stop: OneShotValue<Void>) async {
         var failures = 0
         var generator = SystemRandomNumberGenerator()
@@ -43,7 +42,7 @@ struct ComponentLink: Sendable {
         self.logger.warning("no link to the XMPP server, trying again", metadata: ["error": "\(reason)"])
     }
 
-    /// Sleeps for a delay. Returns `false` if `stop` was resolved or the task cancelled before its end.
+    /// Sleeps for a delay. Returns `false` if `stop` is resolved or the task is cancelled before its end.
     private func wait(_ delay: Duration, orUntil stop: OneShotValue<Void>) async -> Bool {
         await withTaskGroup(of: Bool.self) { group in
             group.addTask { (try? await Task.sleep(for: delay)) != nil }
@@ -57,9 +56,9 @@ struct ComponentLink: Sendable {
         }
     }
 
-    /// Opens a connection, unless `stop` is resolved or the task cancelled first. A connection that is established
+    /// Opens a connection, unless `stop` is resolved or the task is cancelled first. A connection established
     /// afterwards is closed.
-    /// - Returns: `nil` if `stop` was resolved or the task cancelled.
+    /// - Returns: The connection, or `nil` if `stop` was resolved or the task was cancelled.
     private func open(attempt: Int, until stop: OneShotValue<Void>) async throws -> ComponentConnector.Channel? {
         let opened = OneShotValue<ComponentConnector.Channel?>()
         let connecting = Task {
@@ -82,8 +81,8 @@ struct ComponentLink: Sendable {
         }
     }
 
-    /// Connects and replies to requests until `stop` is resolved.
-    /// - Throws: The reason why the link ended by itself.
+    /// Connects, and replies to requests until `stop` is resolved. Calls `established` once the component is accepted.
+    /// - Throws: The reason why the link ended without `stop`.
     private func connect(attempt: Int, until stop: OneShotValue<Void>, established: () -> Void) async throws {
         guard let channel = try await self.open(attempt: attempt, until: stop) else { return }
         try await withTaskCancellationHandler {

@@ -9,7 +9,6 @@ import ServiceLifecycle
 
 /// Runs a link for each configured component, and applies changes of the configuration.
 struct ComponentService: Service {
-    /// The time between two checks for changes of the configuration.
     private static let interval = Duration.seconds(1)
 
     private let store: any AppStore & BridgeStore & XMPPNodeStore
@@ -49,7 +48,7 @@ struct ComponentService: Service {
         let stop: OneShotValue<Void>
     }
 
-    /// Runs until graceful shutdown. The links then still reply to the requests in flight.
+    /// Runs until graceful shutdown. Before it returns, the links reply to the requests in flight.
     func run() async throws {
         let cleaner = XMPPNodeCleaner(store: self.store, time: self.time, logger: self.logger)
         await withDiscardingTaskGroup { group in

@@ -7,7 +7,6 @@ import PushTypes
 
 /// The settings of an XMPP push component: its server, and the content of its pushes.
 struct ComponentSettings: BridgeSettings, Hashable {
-    /// The transport security of the connection to the server.
     enum Security: String, Hashable, Sendable, CaseIterable {
         /// Implicit TLS, which begins with the first byte.
         case direct
@@ -48,7 +47,8 @@ struct ComponentSettings: BridgeSettings, Hashable {
         ]
     )
 
-    /// The member for ``isPublicOnly``, which is set if a caller with an API key for single apps has named the server.
+    /// The member of ``isPublicOnly``, which is `true` if a caller with an API key for single apps has named the
+    /// server.
     static let hidden: [any RequestMemberProtocol] = [Members.publicOnly]
 
     var host: String
@@ -62,10 +62,10 @@ struct ComponentSettings: BridgeSettings, Hashable {
     /// The name of the payload member that contains the app's name for the chat account of a node.
     var accountMember: String
     var consentCategory: String?
-    /// The dialects in which clients may register themselves.
+    /// The dialects of ad-hoc commands with which clients may register themselves.
     var dialects: Set<RegistrationDialect>
-    /// Indicates whether the server's name may resolve only to addresses that callers with API keys for single apps may
-    /// name.
+    /// A Boolean value that indicates whether connections are opened only to addresses that callers with API keys for
+    /// single apps may name.
     var isPublicOnly: Bool
 
     static func check(name: String) throws(RequestError) {
@@ -100,7 +100,8 @@ struct ComponentSettings: BridgeSettings, Hashable {
         }
     }
 
-    /// Returns the certificates of ``trust``, or the default of the system if it is `nil`.
+    /// Returns the certificates in ``trust``, or the system's default if it is `nil`. Throws an error if they cannot be
+    /// parsed.
     func trustRoots() throws -> NIOSSLTrustRoots {
         guard let trust else { return .default }
         let certificates = try NIOSSLCertificate.fromPEMBytes(Array(trust.utf8))
@@ -108,13 +109,12 @@ struct ComponentSettings: BridgeSettings, Hashable {
         return .certificates(certificates)
     }
 
-    /// Returns `true` if `host` is the loopback interface. Connections to it need no TLS.
+    /// Returns whether `host` is the loopback interface. Connections to it need no TLS.
     private static func isLoopback(_ host: String) -> Bool {
         host == "localhost" || host == "::1" || host.isIPAddress && host.hasPrefix("127.")
     }
 }
 
-/// A configured component, with its app.
 struct ConfiguredComponent: Hashable, Sendable {
     var name: String
     var app: Int64
@@ -134,8 +134,8 @@ struct ConfiguredComponent: Hashable, Sendable {
 }
 
 extension ComponentSettings {
-    /// Returns the member that restricts the server to public addresses. The present server keeps its restriction or
-    /// lack of one, but a new one is checked and restricted.
+    /// Returns the member that restricts the server to public addresses. A server that stays the same keeps its
+    /// restriction or lack of one. A new server is checked and restricted.
     func hiddenMembers(
         replacing bridge: BridgeRecord?,
         _ policy: AddressPolicy

@@ -6,27 +6,27 @@ import PushTypes
 /// An action that the state machine of a component's link requests from its handler.
 enum ComponentAction: Hashable, Sendable {
     case write(String)
-    /// Report that the server has accepted the component.
+    /// Reports that the server has accepted the component.
     case established
-    /// Pass on a request to which the service replies.
+    /// Passes on a request to which the service replies.
     case request(ComponentRequest)
-    /// Close the connection, because of a failure, or without one because the component leaves. No actions follow.
+    /// Closes the connection because of a failure, or with `nil` because the component leaves. No actions follow.
     case close(ComponentFailure?)
 }
 
-/// The reason why a link ended.
+/// The reason why the link of a component to its server ended.
 enum ComponentFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The server did not accept the component in time.
+    /// The failure if the server did not accept the component in time.
     case notAccepted
-    /// The server has been silent for too long.
+    /// The failure if the server has been silent for too long.
     case silent
-    /// The server has sent a malformed stream.
+    /// The failure if the server has sent a malformed stream.
     case malformed(XMPPStreamError)
-    /// The server has ended the stream with an error.
+    /// The failure if the server has ended the stream with an error.
     case refused(XMPPStreamError.Condition)
-    /// The server has ended the stream.
+    /// The failure if the server has ended the stream without an error.
     case ended
-    /// The name of the server resolves to no address that its settings allow.
+    /// The failure if the server's name resolves to no address that the component's settings allow.
     case notPublic
 
     var description: String {
@@ -41,12 +41,12 @@ enum ComponentFailure: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// The component's side of a link to a server (XEP-0114), without I/O.
+/// The component's side of a link to a server (XEP-0114), as a state machine without I/O.
 ///
 /// It opens the stream, proves knowledge of the secret, replies to simple queries itself, and passes on publishes and
 /// registrations.
 struct ComponentStateMachine {
-    /// The maximum time until the server accepts the component, after which the link fails.
+    /// The maximum time from the opening of the connection until the server accepts the component. Then the link fails.
     static let acceptance = TimeAmount.seconds(15)
     /// The interval at which whitespace is written, so that routers keep the connection.
     static let keepAlive = TimeAmount.seconds(60)
@@ -59,8 +59,8 @@ struct ComponentStateMachine {
     static let leaving = TimeAmount.seconds(10)
     /// The maximum number of requests in flight. A further one receives the error `resource-constraint`.
     ///
-    /// Each domain may have at most as many of them as are still free (a dynamic threshold). A single domain thus gets
-    /// at most half of the maximum, and a few busy domains leave room for others.
+    /// Each domain may have at most as many requests in flight as are still free (a dynamic threshold). A single domain
+    /// thus gets at most half of the maximum, and a few busy domains leave room for others.
     static let maximumInFlight = 2000
     /// The maximum number of elements that are read in a second. Further elements stay in the socket's receive buffer.
     static let elementsPerSecond = 20_000
@@ -68,10 +68,10 @@ struct ComponentStateMachine {
     private enum Phase {
         case idle
         case opening
-        /// The proof of the secret has been sent, and the server's reply is awaited.
+        /// The phase in which the proof of the secret has been sent, and the server's reply is awaited.
         case proving
         case open
-        /// The component accepts no further requests, and has been waiting for the last replies since this time.
+        /// The phase in which the component accepts no requests, and has waited for the last replies since this time.
         case leaving(since: NIODeadline)
         case closed
     }
@@ -84,10 +84,9 @@ struct ComponentStateMachine {
     private var openedAt = NIODeadline.uptimeNanoseconds(0)
     private var readAt = NIODeadline.uptimeNanoseconds(0)
     private var writtenAt = NIODeadline.uptimeNanoseconds(0)
-    /// The time at which the component pinged itself, or `nil` if no ping is outstanding.
     private var probedAt: NIODeadline?
     private var probes = 0
-    /// The start of the second in which elements are counted, and the total number of elements at that time.
+    /// The start of the current second, and the total number of elements at that time, by which their rate is limited.
     private var counted = (since: NIODeadline.uptimeNanoseconds(0), elements: 0)
     private var inFlight = 0
     private var inFlightByDomain: [String: Int] = [:]
@@ -124,7 +123,7 @@ struct ComponentStateMachine {
         return actions
     }
 
-    /// Returns `true` if the server's bytes may be read now. Otherwise they may be read at ``deadline``.
+    /// Returns whether the server's bytes may be read now. If not, they may be read at ``deadline``.
     mutating func mayRead(now: NIODeadline) -> Bool {
         self.countAnew(now)
         return !self.isPaused
@@ -144,7 +143,8 @@ struct ComponentStateMachine {
         return [answer] + self.left(now)
     }
 
-    /// Closes the link, pings through it or writes whitespace, as is due when ``deadline`` is reached.
+    /// Closes the link if a time limit has passed, pings the component through the server, or writes whitespace, as is
+    /// due at ``deadline``.
     mutating func timePassed(now: NIODeadline) -> [ComponentAction] {
         self.countAnew(now)
         switch self.phase {
@@ -178,7 +178,7 @@ struct ComponentStateMachine {
         return self.isPaused ? min(deadline, self.counted.since + .seconds(1)) : deadline
     }
 
-    /// Begins to leave the server. The stream is closed once all requests in flight have replies, or after ``leaving``.
+    /// Begins to leave the server. The stream is closed once all requests have replies, or after the time ``leaving``.
     mutating func leave(now: NIODeadline) -> [ComponentAction] {
         switch self.phase {
         case .closed, .leaving: return []

@@ -2,13 +2,13 @@ import Crypto
 import Foundation
 import ProviderModel
 
-/// The decision whether a publish, a server's request to push, is allowed. It is made from the stored node.
+/// The decision whether a publish, a server's request to push, is allowed. It depends on the stored node.
 enum PublishAuthorization: Hashable, Sendable {
     case allowed(XMPPNodeRecord)
     case refused(StanzaError)
 
-    /// Allows a publish with the node's secret from the node's domain, and refuses any other.
-    /// - Parameter node: The stored node that the publish names, or `nil` if it does not exist.
+    /// Allows a publish with the node's secret from the node's domain. Refuses any other.
+    /// - Parameter node: The stored node that the publish names, or `nil` if that node does not exist.
     init(_ publish: PushPublish, from sender: JabberAddress, over bridge: ConfiguredComponent, _ node: XMPPNodeRecord?)
     {
         guard let node, node.app == bridge.app, node.component == bridge.name else {

@@ -6,15 +6,14 @@ import PushTypes
 /// the app is woken for the last of them too. An important publish does not wait for the end of an interval that an
 /// unimportant one began.
 struct PublishCoalescer {
-    /// The minimum time between two pushes for a node.
     static let interval = Duration.seconds(20)
     /// The maximum number of nodes that are remembered. Publishes for further nodes are sent immediately.
     static let maximumNodes = 100_000
 
     enum Decision: Hashable, Sendable {
-        /// Send the publish at this time by the steady clock, which may be now.
+        /// Sends the publish at this time by the steady clock, which may be now.
         case send(at: Timestamp)
-        /// A push that is already scheduled covers the publish.
+        /// Sends nothing, because a push that is already scheduled covers the publish.
         case covered
     }
 

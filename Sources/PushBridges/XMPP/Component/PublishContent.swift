@@ -65,7 +65,7 @@ struct PublishContent {
 }
 
 extension PushPublish {
-    /// Indicates whether the user is alerted.
+    /// A Boolean value that indicates whether the user is alerted.
     ///
     /// The server's priority decides. Without a priority, the publish is important if its summary contains a message
     /// body or is encrypted, because only the app can decrypt the summary.

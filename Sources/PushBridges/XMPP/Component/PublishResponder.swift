@@ -8,8 +8,9 @@ import Synchronization
 
 /// Converts publishes into notifications, and replies to each publish once the ledger contains its notification.
 ///
-/// A reply ends a registration at the user's server only if the store proves that it is useless: the node is gone, the
-/// secret is wrong, or the push service has reported all devices as inactive. All other errors have the type *wait*.
+/// A reply ends a registration at the user's server only if the store proves that it is useless: the node does not
+/// exist, the secret is wrong, or the push service has reported all devices as inactive. All other errors have the type
+/// *wait*.
 final class PublishResponder: Sendable {
     /// The maximum number of devices of a node's owner that receive a push. Further devices receive none.
     private static let maximumDevices = 50

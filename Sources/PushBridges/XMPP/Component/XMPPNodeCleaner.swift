@@ -16,7 +16,6 @@ struct XMPPNodeCleaner {
     let time: any TimeSource
     let logger: Logger
 
-    /// Removes unused nodes once a day, until the task is cancelled.
     func run() async {
         while (try? await Task.sleep(for: Self.cleaning)) != nil {
             do {

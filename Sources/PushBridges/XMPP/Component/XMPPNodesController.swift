@@ -150,8 +150,8 @@ struct XMPPNodesController: Controller {
         return try .json(XMPPNodeResponse(node: node, secret: credentials.secret), status: .created)
     }
 
-    /// Returns the component for a new node: the requested one, or else one below the domain of the user's account, or
-    /// else the app's first one by name.
+    /// Returns the component for a new node: the requested one, otherwise one below the domain of the user's account,
+    /// otherwise the app's first one by name. Throws ``RequestError`` if the app has no such component.
     private func component(_ name: String?, _ domain: String, _ app: AppRecord) async throws -> String {
         let names = try await self.store.bridges(app: app.id).filter { $0.kind == .xmpp }.map(\.name).sorted()
         if let name {
@@ -181,7 +181,6 @@ struct XMPPNodesController: Controller {
     }
 }
 
-/// The JSON of a node in an API response.
 struct XMPPNodeResponse: ResponseObject {
     let node: XMPPNodeRecord
     /// The secret of the node, or `nil` except in the response to its creation.
@@ -203,7 +202,6 @@ struct XMPPNodeResponse: ResponseObject {
     ]
 }
 
-/// The name and the secret of a new node.
 struct NodeCredentials: Hashable, Sendable {
     /// The name of the node: 128 bits in hexadecimal.
     let node: String

@@ -1,7 +1,7 @@
-/// The replies of the component to service discovery (XEP-0030, XEP-0357 §4.2).
+/// The replies of an XMPP push component to service discovery (XEP-0030, XEP-0357 §4.2).
 struct ComponentDisco: Hashable, Sendable {
     var domain: String
-    /// The dialects in which clients may register themselves.
+    /// The dialects of ad-hoc commands with which clients may register themselves.
     var dialects: Set<RegistrationDialect>
 
     private static let features = [
@@ -27,7 +27,7 @@ struct ComponentDisco: Hashable, Sendable {
         return .result(self.query(ComponentNamespace.discoInfo, node, [identity] + children))
     }
 
-    /// Returns the items of a node. Only the node of the commands has any.
+    /// Returns the items of a node. Only the node of the ad-hoc commands has any.
     func items(node: String?) -> StanzaResponse {
         let commands = node == ComponentNamespace.commands ? self.commands : []
         let items = commands.map { command in

@@ -1,4 +1,4 @@
-/// A request that ``ComponentStateMachine`` passes on because it does not reply to it itself.
+/// A request that ``ComponentStateMachine`` passes on because the service must reply to it.
 struct ComponentRequest: Hashable, Sendable {
     enum Kind: Hashable, Sendable {
         case publish(PushPublish)
@@ -7,16 +7,14 @@ struct ComponentRequest: Hashable, Sendable {
 
     var stanza: RequestStanza
     var kind: Kind
-    /// The parsed address of the sender, which is the user's server for a publish.
+    /// The parsed address of the sender. The sender of a publish is the user's server.
     var from: JabberAddress
 }
 
 /// The addresses and the id of a request, which its reply repeats.
 struct RequestStanza: Hashable, Sendable {
     var id: String
-    /// The address of the sender, exactly as received.
     var from: String
-    /// The address of the component, exactly as received.
     var to: String
 
     func response(_ answer: StanzaResponse) -> XMLElement {
@@ -39,9 +37,8 @@ struct ComponentResponse: Hashable, Sendable {
     var answer: StanzaResponse
 }
 
-/// The reply to a request of another XMPP entity.
 enum StanzaResponse: Hashable, Sendable {
-    /// A successful result, with the element of the reply if it has one.
+    /// The reply to a successful request, with an element or `nil` for an empty result.
     case result(XMLElement?)
     case error(StanzaError)
 }

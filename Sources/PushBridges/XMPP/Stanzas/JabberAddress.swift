@@ -4,7 +4,6 @@ struct JabberAddress: Hashable, Sendable {
     static let maximumPart = 1023
 
     var local: String?
-    /// The domain, in lower case.
     var domain: String
     var resource: String?
 
@@ -27,11 +26,9 @@ struct JabberAddress: Hashable, Sendable {
         }
     }
 
-    /// The bare address, which has no resource.
     var bare: String { self.local.map { "\($0)@\(self.domain)" } ?? self.domain }
 
-    /// Returns `true` if a string can be a domain: it contains no delimiters of addresses and no characters reserved in
-    /// XML.
+    /// Returns whether a string can be a domain: it has no delimiters of addresses and no characters reserved in XML.
     static func isDomain(_ text: String) -> Bool {
         (1...Self.maximumPart).contains(text.utf8.count)
             && text.unicodeScalars.allSatisfy {

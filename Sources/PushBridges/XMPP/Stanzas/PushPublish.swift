@@ -9,7 +9,7 @@ struct PushPublish: Hashable, Sendable {
     /// The priority that the server gives, or `nil` if it gives none or an unknown one.
     var priority: Priority?
     var isSummaryEncrypted = false
-    /// Indicates whether the summary contains a message body. Most servers send a constant string.
+    /// A Boolean value that indicates whether the summary contains a message body. Most servers send a constant string.
     var hasMessageText = false
 
     enum Priority: String {
@@ -21,7 +21,7 @@ struct PushPublish: Hashable, Sendable {
         case error(StanzaError)
     }
 
-    /// Parses the `pubsub` element of a request, or returns the error with which to reply to it.
+    /// Parses the `pubsub` element of a request. The result is a publish, or the error with which to reply.
     static func read(_ pubsub: XMLElement) -> Reading {
         guard let publish = pubsub.child("publish", ComponentNamespace.pubsub),
             let item = publish.child("item", ComponentNamespace.pubsub),

@@ -56,12 +56,11 @@ struct RegistrationCommand: Hashable, Sendable {
     /// The id of the device, which is unique among the devices of its user.
     var device: String
     var action: Action
-    /// The node of the command, which the reply repeats.
     var node: String
 
     enum Reading: Hashable, Sendable {
         case command(RegistrationCommand)
-        /// An immediate reply, such as the empty form or an error.
+        /// An immediate reply to the command, such as the empty form or an error.
         case answer(StanzaResponse)
     }
 

@@ -2,7 +2,6 @@ import PushSupport
 
 /// An element of an XML stream, with its attributes, text and children.
 package struct XMLElement: Hashable, Sendable {
-    /// The local name, without a prefix.
     package var name: String
     /// The namespace to which the prefix or the default namespace was resolved.
     package var namespace: String
@@ -41,7 +40,7 @@ package struct XMLElement: Hashable, Sendable {
 }
 
 extension XMLElement {
-    /// Returns the XML of the element within a parent element.
+    /// Returns the XML of the element as a child of another element.
     ///
     /// Characters that are not allowed in XML are replaced by U+FFFD.
     /// - Parameter parent: The default namespace of the parent. For a stanza, it is that of the stream.
@@ -69,7 +68,6 @@ extension XMLElement {
         output += "</\(name)>"
     }
 
-    /// Returns a string escaped for use in character data and in attributes.
     static func escaped(_ text: String) -> String {
         var output = ""
         output.reserveCapacity(text.utf8.count)

@@ -5,7 +5,8 @@ struct XMLScope {
     private static let xml = "http://www.w3.org/XML/1998/namespace"
     private static let xmlns = "http://www.w3.org/2000/xmlns/"
 
-    /// The declared prefixes and their namespaces, the outermost first. The default namespace has an empty prefix.
+    /// The declared prefixes and their namespaces, those of the outermost element first. The default namespace has an
+    /// empty prefix.
     private var bindings: [(prefix: String, namespace: String)] = []
 
     var count: Int { self.bindings.count }
@@ -13,7 +14,7 @@ struct XMLScope {
     var defaultNamespace: String { self.namespace("") ?? "" }
 
     /// Enters an element. Its declarations stay in scope until ``leave(to:)``.
-    /// - Returns: The element, and the argument for ``leave(to:)``.
+    /// - Returns: The element, and the argument for ``leave(to:)``, which ends the scope.
     mutating func enter(_ tag: XMLTag) throws(XMPPStreamError) -> (XMLElement, Int) {
         let outside = self.bindings.count
         for (name, value) in tag.attributes {
@@ -41,7 +42,7 @@ struct XMLScope {
         return (element, outside)
     }
 
-    /// Returns the element of a tag without its attributes and namespace declarations. The element is not entered.
+    /// Returns the element of a tag, without attributes and namespace declarations. The scope does not change.
     ///
     /// The namespace of an undeclared prefix is empty.
     func bareElement(_ tag: XMLTag) -> XMLElement {

@@ -2,7 +2,6 @@ import PushSupport
 
 /// The opening and closing tags of an XMPP stream (RFC 6120 §4).
 package enum XMPPStream {
-    /// The namespace of the stream's own elements.
     package static let namespace = "http://etherx.jabber.org/streams"
 
     /// Returns the XML that opens a stream.
@@ -15,7 +14,6 @@ package enum XMPPStream {
         return "<?xml version='1.0'?><stream:stream xmlns='\(content)' xmlns:stream='\(Self.namespace)'\(attributes)>"
     }
 
-    /// The XML that closes a stream.
     package static let closing = "</stream:stream>"
 }
 
@@ -26,18 +24,13 @@ enum XMPPNamespaces {
     static let sasl = "urn:ietf:params:xml:ns:xmpp-sasl"
     static let bind = "urn:ietf:params:xml:ns:xmpp-bind"
     static let stanzaErrors = "urn:ietf:params:xml:ns:xmpp-stanzas"
-    /// Stream management (XEP-0198).
     static let management = "urn:xmpp:sm:3"
-    /// Message carbons (XEP-0280), which contain forwarded messages (XEP-0297).
     static let carbons = "urn:xmpp:carbons:2"
     static let forward = "urn:xmpp:forward:0"
-    /// Delayed delivery (XEP-0203).
     static let delay = "urn:xmpp:delay"
     static let ping = "urn:xmpp:ping"
-    /// Unique stanza ids that a server assigns (XEP-0359).
     static let stanzaID = "urn:xmpp:sid:0"
-    /// The namespaces of message children that only the app can decrypt: explicit encryption (XEP-0380), OMEMO,
-    /// OpenPGP.
+    /// The namespaces of message children that only the app can decrypt: those of XEP-0380, OMEMO and OpenPGP.
     static let encrypted: Set<String> = [
         "urn:xmpp:eme:0", "eu.siacs.conversations.axolotl", "urn:xmpp:omemo:1", "urn:xmpp:omemo:2",
         "urn:xmpp:openpgp:0", "jabber:x:encrypted",
@@ -101,7 +94,6 @@ package struct XMPPStreamError: Error, Hashable, Sendable, CustomStringConvertib
         self.init(known.first ?? .undefinedCondition)
     }
 
-    /// The element that reports the error to the peer.
     package var element: XMLElement {
         let condition = XMLElement(self.condition.rawValue, namespace: Self.conditions)
         return XMLElement("error", namespace: XMPPStream.namespace, children: [condition])
@@ -112,12 +104,13 @@ package struct XMPPStreamError: Error, Hashable, Sendable, CustomStringConvertib
     }
 }
 
-/// An event that the parser reports.
+/// An event that ``XMPPStreamParser`` reports.
 package enum XMPPStreamEvent: Hashable, Sendable {
-    /// The peer has opened the stream. The attributes are those of its header, and `xmlns` is its default namespace.
+    /// Reports that the peer has opened the stream. The attributes are those of the header. `xmlns` is its default
+    /// namespace.
     case streamStart(XMLElement)
-    /// A complete top-level element: a stanza, or an element of the stream itself, such as `features` and `error`.
+    /// Reports a complete top-level element: a stanza, or an element of the stream itself, such as `features`.
     case stanza(XMLElement)
-    /// The peer has closed the stream.
+    /// Reports that the peer has closed the stream.
     case streamEnd
 }

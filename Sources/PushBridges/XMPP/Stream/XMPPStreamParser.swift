@@ -19,15 +19,15 @@ package struct XMPPStreamParser: Sendable {
     package static let maximumElements = 1000
     /// The maximum length of a stream header and the XML declaration, in bytes. A longer header ends the stream.
     package static let maximumHeader = 16 * 1024
-    /// The maximum number of namespace declarations in scope. More of them end the stream, unless ``truncates`` is set.
+    /// The maximum number of namespace declarations in scope. More end the stream, unless ``truncates`` is set.
     static let maximumPrefixes = 64
 
     private enum Phase {
-        /// Neither the XML declaration nor a tag has been read.
+        /// The phase before the XML declaration and any tag have been read.
         case start
-        /// The XML declaration has been read.
+        /// The phase after the XML declaration has been read.
         case declared
-        /// The stream header with this tag name has been read, and stanzas follow.
+        /// The phase in which stanzas are read, after the stream header with this tag name.
         case open(String)
         case ended
         case failed(XMPPStreamError)
@@ -36,12 +36,13 @@ package struct XMPPStreamParser: Sendable {
     private struct OpenElement {
         var element: XMLElement
         var name: String
-        /// The number of namespace declarations in scope outside the element.
+        /// The number of namespace declarations that are in scope outside the element.
         var scope: Int
     }
 
-    /// Indicates whether the content of a stanza that is too long, has too many elements or has unresolvable namespaces
-    /// is discarded, instead of ending the stream. A server routes stanzas of strangers without checking them.
+    /// A Boolean value that indicates whether the content of a stanza that is too long, has too many elements or has
+    /// unresolvable namespaces is discarded. Otherwise such a stanza ends the stream. A server routes stanzas of
+    /// strangers without checking them.
     ///
     /// The parser tracks only the depth of the discarded elements. The attributes of the stanza itself are kept if its
     /// start tag can be parsed. The stream still ends if a parsed section is not well-formed, and for a stanza of more
@@ -55,17 +56,16 @@ package struct XMPPStreamParser: Sendable {
     private var position = 0
     private var scanner = XMLTokenScanner()
     private var scope = XMLScope()
-    /// The open elements of the current stanza, the stanza first.
     private var open: [OpenElement] = []
-    /// The number of bytes of the current stanza that have been parsed. ``elements`` is the number of its elements.
+    /// The number of bytes of the current stanza that have been parsed.
     private var length = 0
     private var elements = 0
-    /// Indicates whether the content of the current stanza is discarded. Then ``open`` contains only the stanza itself.
+    /// A Boolean value that indicates whether the content of the current stanza is discarded. Then ``open`` contains
+    /// only the stanza itself.
     private var isTruncated = false
-    /// The number of open elements that are discarded.
     private var hidden = 0
-    /// The number of elements that have been read since the stream began. Callers limit the rate of elements by it,
-    /// because an empty element is short but costs as much work as others.
+    /// The number of elements that have been read since the stream began. Callers limit the rate of elements, because
+    /// even a short, empty element costs as much work as others.
     package private(set) var elementsRead = 0
 
     package init(maximumStanza: Int = Self.maximumStanza, maximumTruncated: Int = Self.maximumTruncated) {
@@ -145,7 +145,8 @@ extension XMPPStreamParser {
         while self.position < self.bytes.count, XMLCharacters.isSpace(self.bytes[self.position]) { self.position += 1 }
     }
 
-    /// Counts the bytes of a token, whole or incomplete. Throws an error if the stanza or the header becomes too long.
+    /// Adds the bytes of a complete token to the stanza's length. Throws an error if the stanza or the header is too
+    /// long with the bytes of a complete or an incomplete token.
     private mutating func count(_ bytes: Int, isWhole: Bool) throws(XMPPStreamError) {
         let length = self.length + bytes
         let limit =
@@ -157,7 +158,7 @@ extension XMPPStreamParser {
         if isWhole { self.length = length }
     }
 
-    /// Returns `true` if a stanza of this length is so long that its content is discarded.
+    /// Returns whether a stanza of this length is so long that its content is discarded.
     ///
     /// Without ``truncates``, ``count(_:isWhole:)`` has already thrown an error for such a length.
     private func isTooLong(_ length: Int) -> Bool {
@@ -165,7 +166,6 @@ extension XMPPStreamParser {
         return length > self.maximumStanza
     }
 
-    /// Discards the middle of an incomplete token in a stanza that is too long.
     private mutating func shorten() {
         let waiting = self.bytes.count - self.position
         guard self.isTooLong(self.length + waiting) else { return }
@@ -222,7 +222,7 @@ extension XMPPStreamParser {
         try Self.xml { () throws(XMLFault) in try XMLCharacters.decode(bytes, place) }
     }
 
-    /// Returns the result of `body`. Converts its fault into a stream error.
+    /// Returns the result of `body`, and converts an ``XMLFault`` that it throws into a stream error.
     private static func xml<Value>(_ body: () throws(XMLFault) -> Value) throws(XMPPStreamError) -> Value {
         do throws(XMLFault) {
             return try body()
@@ -326,7 +326,7 @@ extension XMPPStreamParser {
         return try self.scope.enter(tag)
     }
 
-    /// Discards the content of the current stanza, or of the stanza that begins.
+    /// Discards the content of the current stanza, or of the stanza that is about to begin.
     private mutating func truncate() {
         guard !self.isTruncated else { return }
         self.isTruncated = true

@@ -4,20 +4,19 @@ import PushTypes
 import PushWire
 
 extension BinaryListener {
-    /// The result of the checks of one notification.
     enum Evaluation: Hashable, Sendable {
-        /// Submit the push, after a fault's delay if there is one.
+        /// Submits the push, after a fault's delay if there is one.
         case submit(AcceptedPush, after: Duration?)
-        /// Treat the notification as accepted. This includes one with an inactive token, which the feedback service
+        /// Treats the notification as accepted. This includes one with an inactive token, which the feedback service
         /// lists (reference 5.3.9).
         case accepted
         case reject(BinaryStatus)
-        /// Send no result for the notification, because of a fault.
+        /// Sends no result for the notification, because of a fault.
         case ignored
     }
 
     /// Checks a notification against the certificate's topic. An inactive token is reported to the router.
-    /// - Parameter delay: The delay that a fault adds before the notification is submitted; `nil` for none.
+    /// - Parameter delay: The delay that a fault adds before the notification is submitted, or `nil` if there is none.
     func evaluate(
         _ notification: BinaryNotification,
         from identity: CertificateIdentity,
@@ -47,7 +46,7 @@ extension BinaryListener {
         }
     }
 
-    /// Returns the priority of the push; `nil` if the requested one is invalid. An absent priority is always valid.
+    /// Returns the priority of the push, or `nil` if the requested one is invalid. An absent priority is always valid.
     private func priority(_ notification: BinaryNotification) -> Priority? {
         guard notification.priority != .powerAware else { return .powerAware }
         guard WakePayload.isOnlyWake(notification.payload) else { return .immediate }

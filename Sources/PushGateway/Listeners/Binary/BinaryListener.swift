@@ -22,13 +22,13 @@ struct BinaryListener: Sendable {
     let time: any TimeSource
     let logger: Logger
 
-    /// Adds the connection's handler behind TLS; called by ``Listener`` for each new connection.
-    /// - Parameter fault: The fault of the connection, which ``Listener`` applies; `nil` for none.
+    /// Adds the connection's handler behind TLS. This method is called by ``Listener`` for each new connection.
+    /// - Parameter fault: The fault of the connection, which ``Listener`` applies, or `nil` if there is none.
     func initialize(_ channel: any Channel, _ fault: FaultDecision?) throws {
         try channel.pipeline.syncOperations.addHandler(BinaryServerHandler(listener: self))
     }
 
-    /// Returns the fault that applies to a notification; `nil` for none.
+    /// Returns the fault that applies to a notification, or `nil` if there is none.
     /// - Parameter ordinal: The number of the notification on its connection, from 1.
     func fault(_ notification: BinaryNotification, from identity: CertificateIdentity, ordinal: Int) -> FaultDecision? {
         self.faults.decide(

@@ -18,16 +18,15 @@ final class BinaryServerHandler: ChannelInboundHandler {
     private let listener: BinaryListener
     private let certificate: (any Channel) -> [UInt8]?
     private var stateMachine: BinaryServerStateMachine
-    /// The actions that are not performed yet. Performing one of them may add others.
     private var actions = CircularBuffer<BinaryServerStateMachine.Action>()
     private var isPerforming = false
     private var identity: Result<CertificateIdentity, Reason> = .failure(.badCertificate)
-    /// The context; `nil` once the connection is closed.
+    /// The context of the channel, or `nil` once the connection is closed.
     private var context: ChannelHandlerContext?
     private var timer: Scheduled<Void>?
     private var isReading = true
-    /// A Boolean value that indicates whether a fault stopped the connection: nothing more is read, and no responses
-    /// are sent.
+    /// A Boolean value that indicates whether a fault has stopped the connection, so that nothing more is read, and no
+    /// responses are sent.
     private var isStalled = false
     private var notificationCount = 0
     private var isHandshakeDone = false
@@ -134,7 +133,6 @@ final class BinaryServerHandler: ChannelInboundHandler {
         self.schedule()
     }
 
-    /// Applies a configured fault, then checks the notification.
     private func evaluate(_ notification: BinaryNotification) -> BinaryListener.Evaluation {
         self.notificationCount += 1
         let ordinal = self.notificationCount
@@ -159,7 +157,7 @@ final class BinaryServerHandler: ChannelInboundHandler {
     }
 
     /// Checks the certificate and the notification. A certificate that has become invalid stays invalid.
-    /// - Parameter delay: The delay that a fault adds before the notification is submitted; `nil` for none.
+    /// - Parameter delay: The delay that a fault adds before the notification is submitted, or `nil` if there is none.
     private func check(_ notification: BinaryNotification, delay: Duration?) -> BinaryListener.Evaluation {
         if case .success(let identity) = self.identity, !self.listener.certificates.isStillValid(identity) {
             self.identity = .failure(.badCertificate)

@@ -8,7 +8,7 @@ import X509
 /// Authenticates devices by a certificate of the device authority. The TLS handshake or a signed nonce proves that the
 /// device has the key (device link reference 4).
 final class DeviceAuthenticator: Sendable {
-    /// The reason for which a device is rejected. The raw value is logged.
+    /// The reason why a device is rejected. The raw value is logged.
     enum Failure: String, Error {
         case noCertificate = "no certificate"
         case badCertificate = "certificate not of this gateway, or not valid now"
@@ -29,7 +29,8 @@ final class DeviceAuthenticator: Sendable {
     var nonceCount: Int { self.nonces.withLock { $0.count } }
 
     /// Returns the id of a device with a valid certificate. A proof in *Connect* takes precedence over that of TLS.
-    /// - Parameter tlsCertificate: The certificate of the handshake in DER, whose key TLS has verified; `nil` if none.
+    /// - Parameter tlsCertificate: The certificate of the handshake in DER, whose key TLS has verified, or `nil` if the
+    ///   client sent none.
     /// - Throws: The reason for which the device is rejected.
     func device(_ connect: DeviceLinkConnectRequest, tlsCertificate: [UInt8]?, now: Timestamp) throws(Failure) -> UUID {
         guard let tlsCertificate else { return try self.device(connect, now: now) }

@@ -6,15 +6,14 @@ import PushSupport
 import PushTypes
 import PushWire
 
-/// The device link listener of one environment. Handles the requests that its connections have parsed.
+/// The device link listener of one environment. It handles the requests that its connections have parsed.
 final class DeviceLinkListener: Sendable {
     /// The maximum number of sent bytes that a device has not read. Beyond it, messages wait in the device's
     /// ``DeviceLinkMailbox``, and a device that sends requests without reading as many bytes of responses is
     /// disconnected.
     static let outboundLimit = 512 * 1024
 
-    /// The session of an authenticated device. Its base token identifies the device itself, unlike device tokens of
-    /// apps.
+    /// The session of an authenticated device. Its base token identifies the device itself and not an app on it.
     struct Session: Sendable {
         var id: DeviceSession.ID
         var baseToken: [UInt8]
@@ -24,7 +23,6 @@ final class DeviceLinkListener: Sendable {
         var mailbox: DeviceLinkMailbox
     }
 
-    /// Closes the connections whose deadlines have passed.
     let sweeper = IdleConnectionSweeper()
     let router: MessageRouter
     let limits: DeviceLinkServerStateMachine.Limits
@@ -37,8 +35,8 @@ final class DeviceLinkListener: Sendable {
 
     /// Creates a listener.
     /// - Parameters:
-    ///   - topic: Returns the registered topic with a hash; `nil` for an unknown one.
-    ///   - tokenLength: Returns the length of a topic's device tokens, in bytes; 0 for encrypted ones of varying
+    ///   - topic: Returns the registered topic with a hash, or `nil` for an unknown one.
+    ///   - tokenLength: Returns the length of a topic's device tokens, in bytes, or 0 for encrypted ones of varying
     ///     length.
     ///   - hasChannel: Returns whether a broadcast channel exists.
     init(
@@ -60,8 +58,8 @@ final class DeviceLinkListener: Sendable {
     var time: any TimeSource { self.router.services.time }
     let logger: Logger
 
-    /// Adds the connection's handler behind TLS; called by ``Listener`` for each new connection.
-    /// - Parameter fault: The fault of the connection, which ``Listener`` applies; `nil` for none.
+    /// Adds the connection's handler behind TLS. This method is called by ``Listener`` for each new connection.
+    /// - Parameter fault: The fault of the connection, which ``Listener`` applies, or `nil` if there is none.
     func initialize(_ channel: any Channel, _ fault: FaultDecision?) throws {
         try channel.syncOptions?.setOption(
             .writeBufferWaterMark,
@@ -70,7 +68,7 @@ final class DeviceLinkListener: Sendable {
         try channel.pipeline.syncOperations.addHandler(DeviceLinkServerHandler(listener: self))
     }
 
-    /// Returns the id of an authenticated device; `nil` if it is rejected. The check is too slow for an event loop.
+    /// Returns the id of an authenticated device, or `nil` if it is rejected. The check is too slow for an event loop.
     func authenticate(_ connect: DeviceLinkConnectRequest, tlsCertificate: [UInt8]?) -> UUID? {
         do {
             return try self.authenticator.device(connect, tlsCertificate: tlsCertificate, now: self.time.now)
@@ -96,7 +94,7 @@ final class DeviceLinkListener: Sendable {
         return Session(id: id, baseToken: baseToken, isNewToken: connect.baseToken != baseToken, mailbox: mailbox)
     }
 
-    /// Returns the current device token of an app; `nil` if the app is not on the device.
+    /// Returns the current device token of an app, or `nil` if the app is not on the device.
     func token(_ topic: TopicHash, of device: UUID) -> DeviceToken? {
         try? self.devices.currentToken(topic, on: device, in: self.environment)
     }
@@ -133,8 +131,7 @@ final class DeviceLinkListener: Sendable {
         }
     }
 
-    /// Follows or unfollows a channel and returns the response, which has another status than `ok` if that is
-    /// impossible.
+    /// Follows or unfollows a channel and returns the response, whose status is not `ok` if that is impossible.
     func channel(_ request: DeviceLinkChannelRequest, for session: Session) -> DeviceLinkChannelResponse {
         let (topic, id) = (request.topic, request.channel)
         var response = DeviceLinkChannelResponse(status: .unknownChannel, topic: topic, channel: id)

@@ -4,15 +4,13 @@ import PushTypes
 import PushWire
 import Synchronization
 
-/// Queues the router's packets for one connected device. The connection's event loop sends them as fast as the device
-/// reads.
+/// Queues the router's packets for a connected device. The connection's event loop sends them as the device reads.
 ///
 /// At most one task is scheduled at a time, however many messages arrive from other threads. Packets stay in the queue
-/// while the connection is not writable; the router limits their number.
+/// while the connection is not writable. The router limits their number.
 final class DeviceLinkMailbox: DeviceConnection {
     private struct Queue {
         var packets: [DevicePacket] = []
-        /// The index of the first packet in the queue that is not written yet.
         var first = 0
         /// A Boolean value that indicates whether the queue will be emptied, by a scheduled task or when the connection
         /// becomes writable.
@@ -21,16 +19,14 @@ final class DeviceLinkMailbox: DeviceConnection {
         var count = 0
     }
 
-    /// The properties of a device that its packets depend on.
+    /// The properties of a device on which the form of its packets depends.
     struct Recipient: Sendable {
         var id: UUID
         var baseToken: [UInt8]
-        /// A Boolean value that indicates whether the device has requested the extension fields of messages in
-        /// *Connect*.
         var understandsExtensions: Bool
     }
 
-    /// The maximum number of packets that are written together. 64 of the largest packets have about 350 kB.
+    /// The maximum number of packets that are written together. That many of the largest packets have about 350 kB.
     private static let chunk = 64
 
     private let channel: any Channel
@@ -55,16 +51,16 @@ final class DeviceLinkMailbox: DeviceConnection {
     /// Closes the connection and drops the queued packets. The router calls this when it ends the session.
     func close() { self.channel.close(promise: nil) }
 
-    /// Resumes writing. Called on the event loop when the connection is writable again.
+    /// Resumes writing. This method is called on the event loop when the connection is writable again.
     func resume() { self.empty() }
 
-    /// Writes queued packets while the connection is writable. Runs on the event loop.
+    /// Writes queued packets while the connection is writable. This method runs on the event loop.
     private func empty() {
         while self.channel.isWritable, let (packets, count) = self.nextChunk() { self.write(packets, after: count) }
     }
 
-    /// Removes the next packets from the queue and returns them with the number of packets written before; `nil` if the
-    /// queue is empty.
+    /// Removes the next packets from the queue and returns them with the number of packets written before, or `nil` if
+    /// the queue is empty.
     private func nextChunk() -> (packets: ArraySlice<DevicePacket>, count: Int)? {
         self.queue.withLock { queue in
             let packets = queue.packets[queue.first...].prefix(Self.chunk)
@@ -109,7 +105,7 @@ final class DeviceLinkMailbox: DeviceConnection {
 }
 
 extension DeviceLinkMessage {
-    /// Creates the device link form of a message.
+    /// Creates the message in the form of the device link protocol.
     /// - Parameters:
     ///   - baseToken: The device's base token, which a broadcast contains instead of a device token.
     ///   - hasExtensions: Whether the device requested fields 129 to 133 (device link reference 6).

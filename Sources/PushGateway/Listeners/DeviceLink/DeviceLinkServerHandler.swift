@@ -17,9 +17,9 @@ final class DeviceLinkServerHandler: ChannelInboundHandler {
     private let listener: DeviceLinkListener
     private var stateMachine: DeviceLinkServerStateMachine
     private var session: DeviceLinkListener.Session?
-    /// The deadline of the TLS handshake; `nil` once the handshake is complete.
+    /// The deadline of the TLS handshake, or `nil` once the handshake is complete.
     private var handshakeDeadline: Timestamp?
-    /// The context; `nil` once the handler is removed.
+    /// The context of the channel, or `nil` once the handler is removed.
     private var context: ChannelHandlerContext?
     /// The approximate size, in bytes, of the responses that the device has requested and not read.
     private var unreadBytes = 0
@@ -41,8 +41,8 @@ final class DeviceLinkServerHandler: ChannelInboundHandler {
         self.listener.sweeper.remove(self, on: context.eventLoop)
     }
 
-    /// Closes the connection if a deadline has passed. Called by ``IdleConnectionSweeper`` on the event loop, because a
-    /// timer for each of many idle connections would cost too much.
+    /// Closes the connection if a deadline has passed. This method is called by ``IdleConnectionSweeper`` on the event
+    /// loop, because a timer for each of many idle connections would cost too much.
     func sweep() {
         guard let context, let deadline = self.stateMachine.nextDeadline else { return }
         let now = self.listener.time.steady
@@ -76,7 +76,6 @@ final class DeviceLinkServerHandler: ChannelInboundHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 
-    /// Performs actions in their order. Consecutive acknowledgements are passed to the router together.
     private func perform(_ actions: [DeviceLinkServerStateMachine.Action], context: ChannelHandlerContext) {
         var acks: [DeviceLinkAcknowledgement] = []
         for action in actions {
@@ -96,8 +95,7 @@ final class DeviceLinkServerHandler: ChannelInboundHandler {
         acks = []
     }
 
-    /// Closes the connection of a device that sends requests without reading the responses, which would otherwise
-    /// exhaust memory.
+    /// Closes the connection of a device that sends requests without reading the responses, which would exhaust memory.
     private func closeIfUnread(_ action: DeviceLinkServerStateMachine.Action, context: ChannelHandlerContext) -> Bool {
         guard !context.channel.isWritable else { return false }
         self.unreadBytes += Self.responseLength(action)
@@ -153,7 +151,6 @@ final class DeviceLinkServerHandler: ChannelInboundHandler {
         context.eventLoop.assumeIsolated().scheduleTask(in: Self.closeTimeout) { context.close(promise: nil) }
     }
 
-    /// Checks the device's signature outside the event loop, then begins the session on the event loop.
     private func authenticate(_ connect: DeviceLinkConnectRequest, context: ChannelHandlerContext) {
         let certificate = LegacyTLS.peerCertificate(context.channel)
         let listener = self.listener
@@ -168,7 +165,7 @@ final class DeviceLinkServerHandler: ChannelInboundHandler {
     }
 
     /// Begins the session of an authenticated device, or rejects the device.
-    /// - Parameter session: `nil` if the device is rejected.
+    /// - Parameter session: The session, or `nil` if the device is rejected.
     private func opened(_ session: DeviceLinkListener.Session?, context: ChannelHandlerContext) {
         guard let session else {
             return self.perform(self.stateMachine.rejected(serverTime: self.listener.time.now), context: context)

@@ -13,7 +13,7 @@ final class IdleConnectionSweeper: Sendable {
 
     private let sweeps = Mutex<[ObjectIdentifier: NIOLoopBound<Sweep>]>([:])
 
-    /// Adds a connection. Must be called on its event loop.
+    /// Adds a connection. This method must be called on its event loop.
     func add(_ connection: DeviceLinkServerHandler, on eventLoop: any EventLoop) {
         let bound = self.sweeps.withLock { sweeps in
             if let sweep = sweeps[ObjectIdentifier(eventLoop)] { return sweep }
@@ -33,7 +33,7 @@ final class IdleConnectionSweeper: Sendable {
         }
     }
 
-    /// Removes a connection. Must be called on its event loop.
+    /// Removes a connection. This method must be called on its event loop.
     func remove(_ connection: DeviceLinkServerHandler, on eventLoop: any EventLoop) {
         let bound = self.sweeps.withLock { $0[ObjectIdentifier(eventLoop)] }
         bound?.value.members[ObjectIdentifier(connection)] = nil

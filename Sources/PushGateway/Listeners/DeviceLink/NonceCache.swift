@@ -4,8 +4,8 @@ import PushWire
 
 /// Rejects a *Connect* nonce that is too old, has a time in the future, or was used before (device link reference 4).
 ///
-/// The nonces of each device are stored separately, so that a device that connects often does not displace the nonces
-/// of other devices.
+/// The nonces of each device are stored separately. A device that connects often therefore does not displace the nonces
+/// of others.
 struct NonceCache: Sendable {
     /// The maximum difference between a device's clock and the gateway's. A nonce beyond it is rejected.
     static let window: Duration = .seconds(5 * 60)
@@ -43,7 +43,8 @@ struct NonceCache: Sendable {
         return self.memories[device, default: Memory()].accept(nonce)
     }
 
-    /// Removes the devices whose remembered nonces are all too old to be accepted. Runs once in each ``window``.
+    /// Removes the devices whose remembered nonces are all too old to be accepted. This method runs once in each
+    /// ``window``.
     private mutating func sweep(now: Timestamp) {
         self.nextSweep = now.advanced(by: Self.window)
         self.memories = self.memories.filter { _, memory in

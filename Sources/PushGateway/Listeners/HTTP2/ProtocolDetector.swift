@@ -2,7 +2,7 @@ import NIOCore
 import PushHTTP
 import PushWire
 
-/// Detects the protocol from the first bytes after TLS. An HTTP/1 client receives an explanation; all other bytes are
+/// Detects the protocol from the first bytes after TLS. An HTTP/1 client receives an explanation. All other bytes are
 /// taken for HTTP/2, with or without ALPN (reference 1.2).
 final class ProtocolDetector: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
@@ -18,14 +18,13 @@ final class ProtocolDetector: ChannelInboundHandler, RemovableChannelHandler {
 
     private let deadline: TimeAmount
     private let configureHTTP2: (any Channel) throws -> Void
-    /// The bytes received so far, until they show the protocol.
     private var received = ByteBuffer()
     private var hasDecided = false
     private var timer: Scheduled<Void>?
 
     /// Creates a detector.
     /// - Parameters:
-    ///   - deadline: The maximum time from the TCP connection to the complete preface; after it, the connection is
+    ///   - deadline: The maximum time from the TCP connection to the complete preface. After it, the connection is
     ///     closed.
     ///   - configureHTTP2: Adds the handlers for HTTP/2, which replace the detector.
     init(deadline: TimeAmount, configureHTTP2: @escaping (any Channel) throws -> Void) {
@@ -56,7 +55,7 @@ final class ProtocolDetector: ChannelInboundHandler, RemovableChannelHandler {
         }
     }
 
-    /// Returns whether the first bytes are those of HTTP/1; `nil` while more are needed.
+    /// Returns whether the first bytes are those of HTTP/1, or `nil` while more are needed.
     private static func isHTTP1(_ start: ByteBufferView) -> Bool? {
         if self.preface.starts(with: start) { return start.count < self.preface.count ? nil : false }
         if self.methods.contains(where: { start.starts(with: $0.utf8) }) { return true }

@@ -4,10 +4,10 @@ import NIOSSL
 import PushHTTP
 import PushWire
 
-/// Handles one provider connection: passes bytes, responses and time to its state machine and performs the results.
+/// Handles one provider connection. It passes bytes, responses and time to a state machine, and performs the results.
 ///
-/// All requests of one read are passed to the delegate together, and their output is written together.
-/// While the client does not read its responses, nothing more is read from the connection.
+/// All requests of one read are passed to the delegate together, and their output is written together. While the client
+/// does not read its responses, nothing more is read from the connection.
 final class ProviderConnectionHandler<Delegate: ProviderRequestDelegate>: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer
@@ -15,8 +15,7 @@ final class ProviderConnectionHandler<Delegate: ProviderRequestDelegate>: Channe
 
     /// The minimum time between two checks of the deadlines.
     private static var shortestTimer: TimeAmount { .milliseconds(10) }
-    /// The maximum capacity, in events, of the event buffer that an unauthenticated connection keeps. A larger buffer
-    /// is freed.
+    /// The maximum capacity, in events, of the buffer that an unauthenticated connection keeps. A larger one is freed.
     private static var unauthenticatedEvents: Int { 16 }
     /// The maximum capacity, in bytes, of an output buffer that is kept for reuse. A larger one is freed.
     private static var keptCapacity: Int { 65_536 }
@@ -26,9 +25,9 @@ final class ProviderConnectionHandler<Delegate: ProviderRequestDelegate>: Channe
     private var delegate: Delegate
     private var stateMachine: HTTP2ServerStateMachine
     private var context: ChannelHandlerContext?
-    /// The proxy through which the delegate calls this handler; `nil` unless the connection is active.
+    /// The proxy through which the delegate calls this handler, or `nil` unless the connection is active.
     private var handle: ProviderConnectionProxy?
-    /// The handler that limits unauthenticated connections; `nil` once the connection is authenticated.
+    /// The handler that limits unauthenticated connections, or `nil` once the connection is authenticated.
     private var unauthenticated: UnauthenticatedConnectionHandler?
     private var timer: Scheduled<Void>?
     private var timerDeadline = NIODeadline.distantFuture
@@ -37,13 +36,12 @@ final class ProviderConnectionHandler<Delegate: ProviderRequestDelegate>: Channe
     private var isClosing = false
     private var isStalled = false
     private(set) var isWorking = false
-    /// The buffer of events, which is kept so that a typical read allocates no memory.
     private var events: [HTTP2ServerEvent] = []
 
     /// Creates the handler of one connection.
     /// - Parameters:
     ///   - now: The time of the event loop.
-    ///   - retryAfter: The value of `retry-after` in responses with status 429, in seconds; `nil` to omit the field.
+    ///   - retryAfter: The value of `retry-after` in responses with status 429, in seconds, or `nil` to omit the field.
     init(limits: HTTP2ServerLimits, now: NIODeadline, retryAfter: Int? = nil, logger: Logger, delegate: Delegate) {
         (self.logger, self.retryAfter, self.delegate) = (logger, retryAfter, delegate)
         self.stateMachine = HTTP2ServerStateMachine(limits: limits, now: now)
@@ -135,7 +133,6 @@ final class ProviderConnectionHandler<Delegate: ProviderRequestDelegate>: Channe
         swap(&events, &self.events)
     }
 
-    /// Frees the spare memory of an unauthenticated connection, and reports how many bytes the connection still uses.
     private func reportHeldBytes() {
         guard let context, let unauthenticated else { return }
         if self.delegate.isAuthenticated { UnauthenticatedConnectionBudget.markAuthenticated(context.channel) }
@@ -222,12 +219,12 @@ extension ProviderConnectionHandler: ProviderCommandHandler {
     }
 }
 
-/// The receiver of the requests of one provider connection. It is called on the connection's event loop.
+/// The receiver of the requests of one provider connection. This method is called on the connection's event loop.
 protocol ProviderRequestDelegate {
     /// A Boolean value that indicates whether the client has presented a valid credential.
     var isAuthenticated: Bool { get }
 
-    /// Called once when the connection is active, before all other methods.
+    /// Informs the delegate that the connection is active. This method is called once, before all other methods.
     mutating func connectionOpened(_ handle: ProviderConnectionProxy)
 
     /// Receives the events of one read, in order. Responses that are sent during this call share one write. Later

@@ -18,10 +18,9 @@ protocol ProviderCommandHandler: AnyObject {
 /// Calls a provider connection from any thread, and keeps responses until the router has settled their pushes.
 ///
 /// Inside ``ProviderRequestDelegate/receive(_:)`` a command takes effect immediately and is sent with the write that
-/// follows. Everywhere else it is added to a mailbox, which one task of the event loop empties: thousands of responses
-/// in a millisecond cost one wake-up. After the connection has closed, commands have no effect.
+/// follows. Everywhere else it is added to a mailbox, which one task of the event loop empties, so that thousands of
+/// responses in a millisecond cost one wake-up. After the connection has closed, commands have no effect.
 final class ProviderConnectionProxy: Sendable {
-    /// A command that the connection performs on its event loop.
     enum Command: Sendable {
         case respond(UInt32, ProviderResponse)
         case reset(UInt32, HTTP2ErrorCode)
@@ -31,21 +30,20 @@ final class ProviderConnectionProxy: Sendable {
     }
 
     private struct State {
-        /// The connection; `nil` once it is closed.
+        /// The connection, or `nil` once it is closed.
         var connection: NIOLoopBound<any ProviderCommandHandler>?
         var commands: [Command] = []
-        /// A Boolean value that indicates whether a task is scheduled that empties the mailbox.
         var isScheduled = false
         /// The responses to send once the router has accepted or rejected their pushes, by stream id.
         var pending: [UInt32: ProviderResponse] = [:]
     }
 
     let eventLoop: any EventLoop
-    /// The value of `retry-after` in responses with status 429, in seconds; `nil` to omit the field.
+    /// The value of `retry-after` in responses with status 429, in seconds, or `nil` to omit the field.
     private let retryAfter: Int?
     private let state: Mutex<State>
 
-    /// Creates the proxy of a connection. Must be called on the event loop.
+    /// Creates the proxy of a connection. This method must be called on the event loop.
     init(_ connection: any ProviderCommandHandler, eventLoop: any EventLoop, retryAfter: Int?) {
         (self.eventLoop, self.retryAfter) = (eventLoop, retryAfter)
         self.state = Mutex(State(connection: NIOLoopBound(connection, eventLoop: eventLoop)))
@@ -65,7 +63,6 @@ final class ProviderConnectionProxy: Sendable {
 
     func respond(_ stream: UInt32, _ response: ProviderResponse) { self.perform(.respond(stream, response)) }
 
-    /// Resets one stream, which then has no response.
     func reset(_ stream: UInt32, _ code: HTTP2ErrorCode) { self.perform(.reset(stream, code)) }
 
     /// Announces another limit of concurrent streams, higher or lower (reference 1.3).
@@ -75,12 +72,12 @@ final class ProviderConnectionProxy: Sendable {
     /// the connection closes.
     /// - Parameters:
     ///   - debugData: JSON with a `reason`, or plain text.
-    ///   - lastStream: The highest stream that is still processed; `nil` for the highest that the client has opened.
+    ///   - lastStream: The highest stream that is still processed, or `nil` for the highest that the client has opened.
     func goAway(_ code: HTTP2ErrorCode, debugData: String, lastStream: UInt32? = nil) {
         self.perform(.goAway(code, debugData: debugData, lastStream: lastStream))
     }
 
-    /// Sends GOAWAY with a JSON object that contains the reason, as Apple does. For `lastStream`, see
+    /// Sends GOAWAY with a JSON object that contains the reason, as Apple does. `lastStream` has the same meaning as in
     /// ``goAway(_:debugData:lastStream:)``.
     func goAway(_ reason: Reason, lastStream: UInt32? = nil) {
         self.goAway(.noError, debugData: #"{"reason":"\#(reason.text)"}"#, lastStream: lastStream)
@@ -100,14 +97,12 @@ final class ProviderConnectionProxy: Sendable {
         }
     }
 
-    /// Removes the pending responses of cancelled streams.
     func forget(_ streams: [UInt32]) {
         self.state.withLock { state in for stream in streams { state.pending[stream] = nil } }
     }
 
     // MARK: Called by the connection
 
-    /// Removes and returns the commands in the mailbox, in order.
     func takeCommands() -> [Command] {
         self.state.withLock { state in
             state.isScheduled = false
@@ -117,7 +112,6 @@ final class ProviderConnectionProxy: Sendable {
         }
     }
 
-    /// Drops all commands and responses, because the connection was closed.
     func connectionClosed() {
         self.state.withLock { state in
             state.connection = nil
@@ -133,8 +127,8 @@ final class ProviderConnectionProxy: Sendable {
         self.post { $0.append(command) }
     }
 
-    /// The connection, if it is handling events on the current event loop; `nil` otherwise. Commands in the mailbox are
-    /// performed first.
+    /// The connection if it is handling events on the current event loop, or `nil` if it is not. Commands in the
+    /// mailbox are performed first.
     private var workingConnection: (any ProviderCommandHandler)? {
         guard self.eventLoop.inEventLoop else { return nil }
         let (bound, hasCommands) = self.state.withLock { ($0.connection, !$0.commands.isEmpty) }

@@ -6,13 +6,11 @@ import PushTypes
 import PushWire
 import Synchronization
 
-/// The provider API of one environment: pushes, broadcasts and channels over HTTP/2.
 final class ProviderListener: Sendable {
     let session: ProviderSession.Shared
     let channels: ChannelManager
     let router: MessageRouter
     let rejectionLog: RejectionLog
-    /// The rate-limited logger for the end of connections.
     private let connectionLog: Logger
     private let certificates: CertificateCheck
     private let requestDeadline: TimeAmount
@@ -35,15 +33,15 @@ final class ProviderListener: Sendable {
         self.connectionLog = router.services.logger.rateLimited()
     }
 
-    /// Adds the handlers of a connection behind TLS. `fault` is the fault of the connection; `nil` for none.
+    /// Adds the handlers of a connection behind TLS. `fault` is the fault of the connection, or `nil` if there is none.
     func initialize(_ channel: any Channel, _ fault: FaultDecision?) throws {
         try channel.pipeline.syncOperations.addHandler(
             ProtocolDetector(deadline: self.requestDeadline) { try self.configureHTTP2($0, fault) }
         )
     }
 
-    /// Adds the HTTP/2 handler. If a certificate is invalid here, the connection is closed with GOAWAY and the reason
-    /// (reference 1.2).
+    /// Adds the HTTP/2 handler. If the client's certificate is invalid here, the connection is closed with GOAWAY and
+    /// the reason (reference 1.2).
     private func configureHTTP2(_ channel: any Channel, _ fault: FaultDecision?) throws {
         var certificate: CertificateIdentity?
         var certificateError: Reason?
@@ -85,7 +83,6 @@ final class RejectionLog: Sendable {
         var reason: Reason
     }
 
-    /// The maximum number of lines for one reason in a minute.
     static let perMinute = 20
 
     private let logger: Logger
@@ -97,7 +94,7 @@ final class RejectionLog: Sendable {
     }
 
     /// Logs a rejection, or only counts it if its reason has reached ``perMinute`` lines.
-    /// - Parameter rule: The rule of strict mode that the request broke; `nil` for a rule that always applies.
+    /// - Parameter rule: The rule of strict mode that the request broke, or `nil` for a rule that always applies.
     func write(_ text: String, _ reason: Reason, id: String? = nil, rule: String? = nil) {
         let now = self.clock()
         guard let omitted = self.lines.withLock({ $0.note(Line(text: text, reason: reason), now: now) }) else { return }
@@ -108,7 +105,7 @@ final class RejectionLog: Sendable {
         self.logger.info("\(text)", metadata: metadata)
     }
 
-    /// Logs the number of rejections that were left out in past minutes. It is called at intervals.
+    /// Logs the number of rejections that were left out in past minutes. This method is called at intervals.
     func flush() {
         let now = self.clock()
         for (line, count) in self.lines.withLock({ $0.takeOmitted(now: now) }) {

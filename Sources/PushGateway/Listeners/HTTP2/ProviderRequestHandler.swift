@@ -9,11 +9,11 @@ import PushWire
 struct ProviderRequestHandler: ProviderRequestDelegate {
     private let listener: ProviderListener
     private var session: ProviderSession
-    /// The reason to close the connection immediately, for an invalid certificate (reference 1.2); `nil` for a valid
-    /// one or none.
+    /// The reason for closing the connection immediately because its certificate is invalid (reference 1.2), or `nil`
+    /// if it has a valid certificate or none.
     private let certificateError: Reason?
     private var handle: ProviderConnectionProxy?
-    /// The number of requests on this connection so far, by which fault rules count.
+    /// The number of requests on this connection so far, which determines the requests to which fault rules apply.
     private var ordinal = 0
     /// A Boolean value that indicates whether a fault or too many invalid tokens stopped the handling of requests.
     private var ignoresRequests = false
@@ -22,7 +22,6 @@ struct ProviderRequestHandler: ProviderRequestDelegate {
         (self.listener, self.session, self.certificateError) = (listener, session, certificateError)
     }
 
-    /// The results of the requests of one read, which are passed to the connection and the router together.
     private struct Batch {
         let handle: ProviderConnectionProxy
         var submissions: [Submission] = []
@@ -117,7 +116,7 @@ struct ProviderRequestHandler: ProviderRequestDelegate {
         }
     }
 
-    /// Logs a rejection, and reports its device or token to the router.
+    /// Logs a rejection, and reports the push's device or token to the router.
     private func note(_ rejection: ProviderRejection, _ response: ProviderResponse) {
         let id = response.apnsID ?? response.requestID ?? ""
         let rule = rejection.rule.map { "\($0)" }
@@ -130,7 +129,7 @@ struct ProviderRequestHandler: ProviderRequestDelegate {
 }
 
 extension ProviderRequestHandler {
-    /// Returns the fault that applies to a request; `nil` for none.
+    /// Returns the fault that applies to a request, or `nil` if there is none.
     private func fault(
         _ request: ProviderRequest,
         _ decision: ProviderSession.Decision,

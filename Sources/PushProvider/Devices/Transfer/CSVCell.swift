@@ -3,8 +3,7 @@ import PushSupport
 
 /// Converts between the text of CSV cells and values.
 enum CSVCell {
-    /// Returns the items of a list that `|` separates, without empty ones. In an item, `\|` is a bar and `\\` a
-    /// backslash.
+    /// Returns the non-empty items of a list that `|` separates. In an item, `\|` is a bar and `\\` a backslash.
     static func list(_ text: String) -> [String] {
         guard text.utf8.contains(UInt8(ascii: "\\")) else { return text.split(separator: "|").map(String.init) }
         var (parts, part, isEscaped) = ([String](), "", false)
@@ -48,7 +47,7 @@ enum CSVCell {
         return value
     }
 
-    /// Returns the members of the JSON object in a cell. Any other text is an error, which names `column`.
+    /// Returns the members of the JSON object in a cell. Any other text is an error that names `column`.
     static func object(_ text: String, in column: String) throws(RequestError) -> [String: JSONValue] {
         guard case .object(let members)? = try? JSONValue(parsing: Data(text.utf8)) else {
             throw RequestError(.invalid, code: "wrong_type", message: "it must be a JSON object", path: column)

@@ -21,7 +21,6 @@ struct CSVColumns: Equatable {
     }
 
     static let lists: Set<String> = ["tags", "capabilities"]
-    /// The columns whose cells are JSON objects.
     private static let objects: Set<String> = ["preferences", "encryptionKey"]
 
     private let columns: [Column]
@@ -66,8 +65,8 @@ struct CSVColumns: Equatable {
         RequestError(.invalid, code: code, message: message, path: "column \(index + 1)")
     }
 
-    /// Returns the members of a registration from the non-empty cells of a row, whose number must be that of the
-    /// columns.
+    /// Returns the members of a registration from the non-empty cells of a row.
+    /// - Throws: ``RequestError`` for a row whose number of cells is not that of the columns, or for an invalid cell.
     func members(_ cells: [String]) throws(RequestError) -> [String: JSONValue] {
         guard cells.count == self.columns.count else {
             let message = "the header has \(self.columns.count) columns, this row has \(cells.count)"
@@ -93,7 +92,7 @@ struct CSVColumns: Equatable {
 struct ForeignColumns: Equatable {
     private let names: [String]
 
-    /// Reads the header row. A name that occurs twice is an error, which names the column by its number.
+    /// Reads the header row. A name that occurs twice is an error that shows the column's number.
     init(header: [String]) throws(RequestError) {
         let names = header.map { $0.trimmingCharacters(in: .whitespaces) }
         var known: Set<String> = []
@@ -104,7 +103,6 @@ struct ForeignColumns: Equatable {
         self.names = names
     }
 
-    /// Returns the non-empty cells of a row, keyed by column name.
     func members(_ cells: [String]) throws(RequestError) -> [String: JSONValue] {
         guard cells.count == self.names.count else {
             let message = "the header has \(self.names.count) columns, this row has \(cells.count)"

@@ -2,7 +2,7 @@ import NIOCore
 
 /// Splits the bytes of a CSV file (RFC 4180) into rows. The bytes may arrive in buffers of any size.
 ///
-/// Quoted cells may contain commas, line breaks and doubled quotation marks. Rows end with CR LF, LF or CR. At most one
+/// Quoted cells may contain commas, line breaks and doubled quotation marks. Rows end with CR LF, LF or CR. Only one
 /// row is kept in memory.
 struct CSVReader {
     struct Row: Equatable {
@@ -11,7 +11,6 @@ struct CSVReader {
         var content: Content
     }
 
-    /// The cells of a row, or the fault for which it cannot be read.
     enum Content: Equatable {
         case cells([String])
         case fault(Fault)
@@ -28,13 +27,12 @@ struct CSVReader {
     }
 
     private enum State {
-        /// The beginning of a cell.
         case start
         case plain
         case quoted
         /// The state after a quotation mark in a quoted cell, which closes the cell or is the first of a doubled mark.
         case quote
-        /// Skipping the rest of a line after a fault.
+        /// The state in which the rest of a line is skipped after a fault.
         case skipping(Fault)
     }
 
@@ -43,15 +41,14 @@ struct CSVReader {
     private var state = State.start
     private var cells: [String] = []
     private var cell: [UInt8] = []
-    /// The number of bytes of the row so far.
     private var length = 0
     private var line = 1
     private var firstLine = 1
-    /// `true` if the last byte was the CR that ended a row, after which an LF is skipped.
+    /// A Boolean value that indicates whether the last byte was the CR that ended a row, after which an LF is skipped.
     private var isAfterReturn = false
     private var bytesSeen = 0
 
-    /// Returns the rows that end in `bytes`.
+    /// Reads the next bytes of the file, and returns the rows that end in them.
     mutating func feed(_ bytes: ByteBufferView) -> [Row] {
         var rows: [Row] = []
         for byte in bytes {
@@ -61,13 +58,13 @@ struct CSVReader {
         return rows
     }
 
-    /// Returns the last row, if it has no line end; otherwise `nil`.
+    /// Returns the last row if it has no line end, or `nil` otherwise.
     mutating func finish() -> Row? {
         if case .quoted = self.state { self.state = .skipping(.unclosedQuote) }
         return self.length == 0 ? nil : self.endRow()
     }
 
-    /// Returns `true` for a byte of a byte order mark at the beginning of the file, which is skipped.
+    /// Returns whether the byte belongs to a byte order mark at the beginning of the file, which is skipped.
     private mutating func isByteOrderMark(_ byte: UInt8) -> Bool {
         guard self.bytesSeen < 3 else { return false }
         let isMark = byte == Self.byteOrderMark[self.bytesSeen]
@@ -132,7 +129,7 @@ struct CSVReader {
         self.cell.removeAll(keepingCapacity: true)
     }
 
-    /// Finishes the current row and returns it; `nil` for an empty line.
+    /// Finishes the current row and returns it, or returns `nil` for an empty line.
     private mutating func endRow() -> Row? {
         defer {
             self.cells.removeAll(keepingCapacity: true)

@@ -16,7 +16,7 @@ package struct DeviceImport: Sendable {
 
     /// Creates an import.
     /// - Parameters:
-    ///   - direct: Takes back pushes to devices that opt out; `nil` if there is no dispatcher.
+    ///   - direct: Takes back pushes to devices that opt out. It is `nil` if there is no dispatcher.
     ///   - defaults: The values that another server's list does not contain.
     package init(
         store: any DeviceStore,
@@ -30,7 +30,7 @@ package struct DeviceImport: Sendable {
         (self.source, self.defaults) = (source, defaults)
     }
 
-    /// Imports a file, and returns the report about its records, of which invalid ones are skipped.
+    /// Imports a file, and returns the report about its records. Invalid records are skipped.
     /// - Parameters:
     ///   - bytes: The file, in buffers of any size.
     ///   - progress: Called after each batch, and at the end.
@@ -128,7 +128,7 @@ package struct ImportProgress: Hashable, Sendable, Codable {
     package init() {}
 }
 
-/// The report about an import.
+/// The result of an import: its progress, and the errors of the records that were rejected.
 package struct ImportReport: Hashable, Sendable {
     package var progress = ImportProgress()
     /// The errors of the rejected records, limited to the first ``TransferLimits/maximumRefusals``.
@@ -148,7 +148,7 @@ package struct ImportError: Hashable, Sendable, Codable {
     /// The line on which the record begins, from 1.
     package var line: Int
     package var code, message: String
-    /// The name of the invalid member or column; `nil` if the error names none.
+    /// The name of the invalid member or column, or `nil` if the error names none.
     package var field: String?
 
     /// The maximum length of ``field``, in characters: less than a token, which a file may have in place of a name.

@@ -10,10 +10,8 @@ struct ElementReader {
     struct Element: Equatable {
         /// The line on which the object begins, from 1.
         var line: Int
-        /// The bytes of the object; `nil` if it is longer than ``TransferLimits/maximumRecord``, or if it is not an
-        /// object.
+        /// The bytes of the object, or `nil` if it is no object or exceeds ``TransferLimits/maximumRecord``.
         var bytes: [UInt8]?
-        /// `true` if the bytes are not an object.
         var isGarbage = false
     }
 
@@ -22,20 +20,18 @@ struct ElementReader {
     private static let wrapper = Array(#"{"results":["#.utf8)
 
     private var bytes: [UInt8] = []
-    /// The nesting depth of objects and arrays; 0 between two objects.
+    /// The nesting depth of objects and arrays, which is 0 between two objects.
     private var depth = 0
     private var isInText = false
     private var isEscaped = false
     private var isTooLong = false
-    /// `true` within bytes between two objects that belong to neither.
     private var isInGarbage = false
-    /// `true` once the array, or the first object, has begun.
     private var hasBegun = false
     private var line = 1
     private var firstLine = 1
     private var markBytes = 0
 
-    /// Returns the objects that end in `bytes`.
+    /// Reads the next bytes of the file, and returns the objects that end in them.
     mutating func feed(_ bytes: ByteBufferView) -> [Element] {
         var elements: [Element] = []
         for byte in bytes {
@@ -46,7 +42,7 @@ struct ElementReader {
         return elements
     }
 
-    /// Returns the incomplete object at the end of the file; `nil` if there is none.
+    /// Returns the incomplete object at the end of the file, or `nil` if there is none.
     mutating func finish() -> Element? {
         guard self.depth > 0 else { return nil }
         self.depth = 0
@@ -104,7 +100,7 @@ struct ElementReader {
         return nil
     }
 
-    /// `true` if the bytes so far are the beginning of an object that contains the array.
+    /// A Boolean value that indicates whether the bytes so far are the beginning of an object that contains the array.
     private var isWrapper: Bool {
         self.bytes.count < 256 && self.bytes.filter { ![0x20, 0x09, 0x0a, 0x0d].contains($0) } == Self.wrapper
     }

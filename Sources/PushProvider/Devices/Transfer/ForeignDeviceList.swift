@@ -20,7 +20,7 @@ struct ForeignDevice {
     private let members: [String: JSONValue]
     private let defaults: ImportDefaults
 
-    /// Creates a record from its members. Those of a CSV row are strings, without the empty cells.
+    /// Creates a record from its members. The members of a CSV row are strings, and its empty cells are left out.
     init(_ members: [String: JSONValue], _ defaults: ImportDefaults) {
         (self.members, self.defaults) = (members, defaults)
     }
@@ -106,7 +106,7 @@ struct ForeignDevice {
 
     // MARK: Members
 
-    /// Returns a member as a string; `nil` if it is absent, empty, an object or an array.
+    /// Returns a member as a string, or `nil` if it is absent, empty, an object or an array.
     private func text(_ name: String) -> String? {
         switch self.members[name] {
         case .string(let text)?: text.isEmpty ? nil : text
@@ -123,7 +123,7 @@ struct ForeignDevice {
         return text
     }
 
-    /// Returns the non-empty strings of an array member; `nil` if there are none.
+    /// Returns the non-empty strings of an array member, or `nil` if there are none.
     private func list(_ name: String) -> JSONValue? {
         let texts = self.members[name]?.elements.filter { ($0.stringValue ?? "") != "" } ?? []
         return texts.isEmpty ? nil : .array(texts)
@@ -135,12 +135,12 @@ struct ForeignDevice {
         return attributes.isEmpty ? nil : .object(attributes)
     }
 
-    /// Returns an installation's id; `nil` if it is shorter than 8 bytes, Martlet's minimum.
+    /// Returns an installation's id, or `nil` if it is shorter than 8 bytes, Martlet's minimum.
     private func installation(_ name: String) -> JSONValue? {
         self.text(name).flatMap { $0.utf8.count >= 8 ? .string($0) : nil }
     }
 
-    /// Returns a time zone; `nil` for one that is not known here, so that the device is imported without it.
+    /// Returns a time zone, or `nil` for one that is not known here, so that the device is imported without it.
     private func timeZone(_ name: String) -> JSONValue? {
         self.text(name).flatMap { TimeZone(named: $0) == nil ? nil : .string($0) }
     }
@@ -167,7 +167,6 @@ struct ForeignDevice {
 }
 
 extension [String: JSONValue] {
-    /// Returns an object of the members that have a value.
     fileprivate static func compact(_ members: [String: JSONValue?]) -> [String: JSONValue] {
         members.compactMapValues { $0 }
     }

@@ -13,14 +13,13 @@ package struct ImportSource: Hashable, Sendable {
     }
 
     package var container: Container
-    /// The server from which the list comes; `nil` for records in Martlet's own form.
+    /// The server from which the list comes, or `nil` for records in Martlet's own form.
     package var list: ForeignDeviceList?
 
     package init(_ container: Container, list: ForeignDeviceList? = nil) {
         (self.container, self.list) = (container, list)
     }
 
-    /// Creates the source for records in Martlet's own form.
     package init(_ format: TransferFormat) {
         switch format {
         case .ndjson: self.init(.lines)
@@ -28,7 +27,8 @@ package struct ImportSource: Hashable, Sendable {
         }
     }
 
-    /// Creates the source from a request's `content-type`; `nil` for an unsupported type. JSON needs a `list`.
+    /// Creates the source from a request's `content-type`, or returns `nil` for an unsupported one. JSON needs a
+    /// `list`.
     package init?(contentType: String, list: ForeignDeviceList?) {
         if let format = TransferFormat(contentType: contentType) {
             self.init(format)
@@ -47,7 +47,7 @@ package struct ImportSource: Hashable, Sendable {
 
 /// The values that are used for devices of another server's list, which does not contain them.
 package struct ImportDefaults: Hashable, Sendable {
-    /// The app into which the list is imported. Records of another app are rejected; `nil` accepts all.
+    /// The app into which the list is imported. Records of another app are rejected. `nil` accepts all.
     package var bundleID: Topic?
     /// The environment of records that do not name one. Default production.
     package var environment: PushEnvironment

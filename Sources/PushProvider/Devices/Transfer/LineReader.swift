@@ -12,11 +12,11 @@ struct LineReader {
     private static let byteOrderMark: [UInt8] = [0xef, 0xbb, 0xbf]
 
     private var pending: [UInt8] = []
-    /// `true` while the rest of a line that is too long is dropped.
+    /// A Boolean value that indicates whether the rest of a line that is too long is being dropped.
     private var isSkipping = false
     private var number = 0
 
-    /// Returns the lines that end in `bytes`, including empty ones.
+    /// Reads the next bytes of the file, and returns the lines that end in them, including empty ones.
     mutating func feed(_ bytes: ByteBufferView) -> [Line] {
         var lines: [Line] = []
         var rest = bytes
@@ -29,7 +29,7 @@ struct LineReader {
         return lines
     }
 
-    /// Returns the last line, if it has no line end; otherwise `nil`.
+    /// Returns the last line if it has no line end, or `nil` otherwise.
     mutating func finish() -> Line? { self.pending.isEmpty && !self.isSkipping ? nil : self.line() }
 
     private mutating func take(_ bytes: ByteBufferView) {

@@ -18,21 +18,19 @@ struct RegistrationReader {
         }
     }
 
-    /// The reader that splits the file into records, by the syntax of the file.
     private enum Source {
         case lines(LineReader)
         case rows(CSVReader, Header?)
         case elements(ElementReader)
     }
 
-    /// The header row of a CSV file, in Martlet's own form or that of another server's list.
     private enum Header {
         case own(CSVColumns)
         case foreign(ForeignColumns)
     }
 
     private var source: Source
-    /// The server from which the list comes; `nil` for records in Martlet's own form.
+    /// The server from which the list comes, or `nil` for records in Martlet's own form.
     private let list: ForeignDeviceList?
     private let defaults: ImportDefaults
 
@@ -47,7 +45,7 @@ struct RegistrationReader {
             }
     }
 
-    /// Returns the records that end in `bytes`.
+    /// Reads the next bytes of the file, and returns the records that end in them.
     /// - Throws: ``RequestError`` for a header row that is rejected.
     mutating func feed(_ bytes: ByteBufferView) throws(RequestError) -> [Record] {
         switch self.source {
@@ -66,7 +64,7 @@ struct RegistrationReader {
         }
     }
 
-    /// Returns the last record, if it has no line end; otherwise an empty array.
+    /// Returns the last record if it has no line end, or an empty array otherwise.
     /// - Throws: The errors of ``feed(_:)``.
     mutating func finish() throws(RequestError) -> [Record] {
         switch self.source {
@@ -76,7 +74,7 @@ struct RegistrationReader {
         }
     }
 
-    /// Reads the record of a line; `nil` for an empty line.
+    /// Reads the record of a line, or returns `nil` for an empty line.
     private func record(_ line: LineReader.Line) -> Record? {
         if let bytes = line.bytes, bytes.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) { return nil }
         return Record(line: line.number) { () throws(RequestError) in

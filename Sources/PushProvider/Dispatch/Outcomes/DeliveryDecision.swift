@@ -3,13 +3,11 @@ import PushSender
 import PushSupport
 import PushTypes
 
-/// The consequence of one push outcome for its recipient: a final state or another attempt, and possibly a change of
-/// the token.
+/// The consequence of a push outcome: a final state or another attempt, and possibly a change of the token.
 struct DeliveryDecision: Hashable, Sendable {
-    /// The next step for the recipient.
     enum Next: Hashable, Sendable {
         case final(DeliveryRecord.State, reason: String?)
-        /// Another attempt.
+        /// The decision to make another attempt.
         /// - Parameters:
         ///   - at: The time of the attempt, by the steady clock.
         ///   - attempts: The number of attempts so far that count towards the maximum.
@@ -19,12 +17,12 @@ struct DeliveryDecision: Hashable, Sendable {
     var next: Next
     /// The change of the token that the response suggests: ``TokenStateChange/Kind/deactivated(since:)`` if the push
     /// service reports the token as permanently invalid, ``TokenStateChange/Kind/suspected`` if it reports a bad token,
-    /// else `nil`. The token invalidation policy decides whether to apply it.
+    /// and `nil` otherwise. The token invalidation policy decides whether to apply the change.
     var token: TokenStateChange.Kind?
     var reason: String?
-    /// `true` if the response to this attempt or an earlier one was lost.
+    /// A Boolean value that indicates whether the response to this attempt or an earlier one was lost.
     var mayHaveArrived = false
-    /// `true` if the push was handed to the push service, with or without a response.
+    /// A Boolean value that indicates whether the push was handed to the push service, with or without a response.
     var wasSent = true
 
     /// Decides the consequence of an outcome.

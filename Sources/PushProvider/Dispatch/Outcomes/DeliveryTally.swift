@@ -4,27 +4,26 @@ import PushTypes
 
 /// The results of one page, counted for ``DispatchMetrics``.
 struct DeliveryTally: Hashable, Sendable {
-    /// The result for a recipient: its final state, or a retry.
     enum Result: String, Hashable, Sendable {
         case accepted, rejected, failed, skipped, unknown
-        /// Another attempt is scheduled for the recipient.
+        /// The result of a recipient for which another attempt is scheduled.
         case retried
     }
 
-    /// The reason for a result, which becomes the label `reason`. The number of possible values is limited.
+    /// The reason for a result, which becomes the label `reason` of the metric and has few possible values.
     enum Reason: Hashable, Sendable {
         case none
         /// The documented reason in the push service's response.
         case service(PushTypes.Reason)
         /// An undocumented reason in the push service's response.
         case other
-        /// There was no connection, or no response.
+        /// The reason of a push for which there was no connection, or no response.
         case connection
-        /// The recipient got its final state without an attempt, or without a further attempt.
+        /// The cause for which a recipient got its final state without an attempt, or without a further attempt.
         case ended(EndingCause)
-        /// The recipient's preferences exclude the notification.
+        /// The reason why the recipient's preferences exclude the notification.
         case skipped(SkipReason)
-        /// No push could be created: the notification had expired, there was no credential, or rendering failed.
+        /// The cause for which no push was created: an expired notification, no credential, or failed rendering.
         case unsendable
 
         init(_ outcome: Outcome) {
@@ -36,7 +35,7 @@ struct DeliveryTally: Hashable, Sendable {
             }
         }
 
-        /// The value of the label `reason`; `nil` if there is no label.
+        /// The value of the metric's label `reason`, or `nil` if the result has no such label.
         var label: String? {
             switch self {
             case .none: nil
@@ -50,9 +49,8 @@ struct DeliveryTally: Hashable, Sendable {
         }
     }
 
-    /// The key under which results are counted.
     struct Kind: Hashable, Sendable {
-        /// The environment; `nil` if the recipient no longer exists.
+        /// The environment, or `nil` if the recipient no longer exists.
         var environment: PushEnvironment?
         var result: Result
         var reason: Reason

@@ -7,9 +7,9 @@ import Synchronization
 
 /// The metrics of the dispatcher.
 ///
-/// `martlet_deliveries` counts final states by app, environment, state and reason; `martlet_delivery_retries` counts
+/// `martlet_deliveries` counts final states by app, environment, state and reason. `martlet_delivery_retries` counts
 /// attempts that are followed by a retry. `martlet_queue_start` and `martlet_queue_retry` are the delays of first pages
-/// and of retries by lane.
+/// and retries by lane.
 package final class DispatchMetrics: Sendable {
     private struct Key: Hashable {
         var app: Int64

@@ -18,7 +18,7 @@ struct OutcomeEvaluator {
     private(set) var tally = DeliveryTally()
     private var generator = SystemRandomNumberGenerator()
     private var events = WebhookEventEncoder()
-    /// The transmission of the push whose outcome is being evaluated; `nil` if it is not known.
+    /// The transmission of the push whose outcome is being evaluated, or `nil` if it is not known.
     private var trip: PushTrip?
 
     init(
@@ -154,8 +154,8 @@ struct OutcomeEvaluator {
         }
     }
 
-    /// Adds the change of a recipient's device, and a token that the notification names, if it is invalid, to the
-    /// result.
+    /// Adds the change of a recipient's token to the result: that of its device and, if the notification itself names
+    /// the token and the token is invalid, the token as well.
     private mutating func change(
         _ recipient: Recipient,
         _ kind: TokenStateChange.Kind,
@@ -205,7 +205,7 @@ struct OutcomeEvaluator {
         }
     }
 
-    /// Adds a change of a recipient's device to the result; does nothing for a recipient without a device.
+    /// Adds a change of a recipient's device to the result. A recipient without a device changes nothing.
     private mutating func addChange(of recipient: Recipient, _ kind: TokenStateChange.Kind, reason: String? = nil) {
         guard let device = recipient.device else { return }
         let change = TokenStateChange(device: device, kind: kind, reason: reason, token: recipient.token)
@@ -249,7 +249,6 @@ struct OutcomeEvaluator {
 
     private mutating func add(_ request: EnvironmentPauseRequest) { self.result.environmentPauses.append(request) }
 
-    /// Pauses the notification, because its topic is rejected.
     private mutating func pauseNotification(_ fault: ConfigurationFault) {
         let topic = self.notification.record.content.topic
         self.result.pauses = "\(fault.description); this notification's topic is \(topic)"
@@ -338,7 +337,7 @@ struct OutcomeEvaluator {
 
 /// The outcomes of recipients to which no push is sent, and of proven configuration faults.
 extension OutcomeEvaluator {
-    /// Adds the final state of a recipient for which no attempt, or no further one, is made.
+    /// Adds the final state of a recipient for which no attempt, or no further attempt, is made.
     /// - Parameter isWritten: `true` if the ledger already contains the state, which is then only counted.
     mutating func end(_ retry: EndedRetry, isWritten: Bool) {
         if let result = DeliveryTally.Result(retry.state) {
@@ -350,7 +349,6 @@ extension OutcomeEvaluator {
         self.result.removed.append(self.notification.reported(delivery, of: retry.recipient))
     }
 
-    /// Adds the failure of a recipient for which no push could be sent.
     mutating func fail(_ recipient: Recipient, reason: String) {
         self.finish(recipient, recipient.failure, reason: reason, attempts: recipient.attempts)
         self.report.rejected += 1
@@ -373,7 +371,7 @@ extension OutcomeEvaluator {
         self.finish(recipient, .rejected, reason: reason, attempts: recipient.attempts + 1)
     }
 
-    /// Returns `true` if a rejection only means that the push service does not support broadcasts.
+    /// Returns whether a rejection only means that the push service does not support broadcasts.
     private func isOfBroadcasts(_ fault: ConfigurationFault, _ outcome: Outcome) -> Bool {
         guard self.notification.channel != nil, case .rejected = outcome else { return false }
         return fault.cause == .wrongProtocol
@@ -384,8 +382,8 @@ extension OutcomeEvaluator {
         _ = await self.record(fault, count: 1, isRefuted: false, in: environment)
     }
 
-    /// Holds recipients back if their configuration fault is proven. Until then they are retried as usual, and attempts
-    /// with a response count.
+    /// Holds recipients back if their configuration fault is proven. Until then they are retried, and their attempts
+    /// count if there was a response.
     private mutating func apply(_ faulty: FaultyRecipients, of batch: PageDraft.PushBatch, accepted: Int) async {
         guard let (fault, count) = faulty.commonest else { return }
         let isHeld: Bool
@@ -409,7 +407,7 @@ extension OutcomeEvaluator {
         }
     }
 
-    /// Records proofs of a fault. Returns `true` if the environment is paused.
+    /// Records proofs of a fault, and returns whether the environment is paused.
     private mutating func record(
         _ fault: ConfigurationFault,
         count: Int,
@@ -431,11 +429,11 @@ extension OutcomeEvaluator {
     /// so: the clients of all other bridges have a certificate, a secret, a session or an API key.
     private var isOfStranger: Bool { self.notification.record.acceptance.origin?.kind == .matrix }
 
-    /// Returns `true` for an unregistered token that was named by a request without a credential. The client may have
-    /// made up such a token.
+    /// Returns whether the recipient is an unregistered token that was named by a request without a credential. The
+    /// client may have made up such a token.
     private func isOfStranger(_ recipient: Recipient) -> Bool { recipient.device == nil && self.isOfStranger }
 
-    /// Returns `true` if the rejection of a token counts as evidence about the app's other tokens.
+    /// Returns whether the rejection of a token counts as evidence about the app's other tokens.
     ///
     /// The rejection of a token that may be made up does not count, nor does the rejection of a browser's subscription.
     private func isEvidence(_ recipient: Recipient, in environment: PushEnvironment) async -> Bool {
@@ -445,8 +443,8 @@ extension OutcomeEvaluator {
         return await self.invalidation.hasReached(recipient.token, app: app, environment: environment)
     }
 
-    /// `true` if this page has ended the notification of a request without a credential, because its only push, to an
-    /// unregistered token, was rejected.
+    /// A Boolean value that indicates whether this page has ended the notification of a request without a credential,
+    /// because its only push, to an unregistered token, was rejected.
     private var isRefusedStranger: Bool {
         guard self.isOfStranger, case .tokens(let tokens) = self.notification.record.audience,
             tokens.count == 1, self.result.retries.isEmpty, self.result.deliveries.count == 1,
@@ -456,7 +454,6 @@ extension OutcomeEvaluator {
     }
 }
 
-/// The recipients of a page whose outcomes prove configuration faults.
 private struct FaultyRecipients {
     private(set) var all: [(recipient: Recipient, outcome: Outcome, trip: PushTrip?)] = []
     /// The number of outcomes that prove each fault.
@@ -464,7 +461,7 @@ private struct FaultyRecipients {
 
     var isEmpty: Bool { self.all.isEmpty }
 
-    /// The fault that the most outcomes prove, and the number of these outcomes; `nil` if there is no fault.
+    /// The fault that the most outcomes prove, and the number of these outcomes, or `nil` if there is no fault.
     var commonest: (fault: ConfigurationFault, count: Int)? {
         self.counts.max { ($0.value, $1.key.detail) < ($1.value, $0.key.detail) }.map { ($0.key, $0.value) }
     }

@@ -13,13 +13,13 @@ package final class OutcomeSignals: Sendable {
 
     package init() {}
 
-    /// Wakes the requests that wait for a notification. Called after its outcomes or its state were written.
+    /// Wakes the requests that wait for a notification. It is called after outcomes or the state were written.
     package func signal(_ notification: UUID) {
         let waiting = self.state.withLock { $0.waiting.isEmpty ? [:] : $0.waiting[notification] ?? [:] }
         for continuation in waiting.values { continuation.yield() }
     }
 
-    /// Finishes all streams of ``observe(_:atMost:_:)``, which ends the requests' waits. Called at shutdown.
+    /// Finishes all streams of ``observe(_:atMost:_:)``, which ends the requests' waits. It is called at shutdown.
     package func end() {
         let waiting = self.state.withLock { state in
             state.isEnded = true

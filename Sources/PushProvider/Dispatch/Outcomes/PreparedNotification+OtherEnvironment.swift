@@ -3,7 +3,7 @@ import PushStore
 import PushTypes
 
 extension PreparedNotification {
-    /// Returns `true` if the push to a token is attempted in the other environment.
+    /// Returns whether the push to a token is attempted in the other environment.
     ///
     /// A token that is bad in this environment may belong to the other one. One attempt is made there if the app has a
     /// credential for that environment (reference 7.7).

@@ -65,14 +65,14 @@ struct ResultWriter: Sendable {
         return results.map { _ in .stopped }
     }
 
-    /// Counts the commits that were refused for a lost lease, and wakes webhook delivery if `results` may have added
+    /// Counts the commits that were refused for a lost lease. Wakes webhook delivery if `results` may have added
     /// events.
     func note(_ results: [PageResult], _ commits: [CommitResult]) {
         self.countLost(commits)
         if results.contains(where: \.mayHaveEvents) { self.events.signal() }
     }
 
-    /// Counts pages whose lease was lost. Their recipients are in the ledger of the lease's next owner.
+    /// Counts pages whose lease was lost. The lease's next owner records their recipients in the ledger.
     private func countLost(_ commits: [CommitResult]) {
         let fenced = commits.count { $0 == .leaseLost }
         guard fenced > 0 else { return }
@@ -82,7 +82,7 @@ struct ResultWriter: Sendable {
 }
 
 extension PageResult {
-    /// `true` if the commit may have added events for webhooks.
+    /// A Boolean value that indicates whether the commit may have added events for webhooks.
     fileprivate var mayHaveEvents: Bool {
         self.events != nil || !self.tokenChanges.isEmpty || self.removed.contains { $0.event != nil }
             || self.environmentPauses.contains { $0.event != nil }

@@ -2,8 +2,8 @@ import ProviderModel
 package import PushSupport
 import PushTypes
 
-/// The maximum number of attempts for one recipient, and the delays between attempts. A delay is always shorter than
-/// the time until the expiry.
+/// The maximum number of attempts for one recipient, and the delays between attempts. A delay always ends before the
+/// expiry.
 package struct RetryPolicy: Hashable, Sendable {
     /// The maximum number of attempts that reach the push service, after which the delivery ends. Default 8. Unsent
     /// pushes are retried until expiry.

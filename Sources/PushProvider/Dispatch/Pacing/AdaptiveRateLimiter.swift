@@ -4,10 +4,9 @@ import PushSupport
 ///
 /// The service is under strain if at least a tenth of the recipients are throttled, unavailable or unreachable. It is
 /// evaluated over at least ``Settings/sample`` recipients, since a 429 may concern a single device (reference 1.10).
-/// Strain doubles the maximum delay and halves the page. A page without strain reverses one doubling and adds a tenth
-/// of a page.
+/// Strain doubles the maximum delay and halves the size of pages. An evaluation without strain reverses one doubling,
+/// and increases the size by a tenth of the maximum.
 struct AdaptiveRateLimiter: Sendable {
-    /// The sizes of pages, and the limits of delays.
     struct Settings: Hashable, Sendable {
         /// The maximum number of recipients of a page, and (`minimumPage`) the minimum for an overloaded push service.
         /// Defaults 500 and 20.
@@ -15,7 +14,7 @@ struct AdaptiveRateLimiter: Sendable {
         var minimumPage = 20
         /// The back-off of pages under strain: the maximum delay after the first such page, doubling to 60 s.
         var backoff = Backoff(base: .milliseconds(500), maximum: .seconds(60))
-        /// The maximum `retry-after` delay that is obeyed; a longer one is shortened to it. Default 15 min (reference
+        /// The maximum `retry-after` delay that is obeyed. A longer one is shortened to it. Default 15 min (reference
         /// 1.10).
         var longestRetryAfter: Duration = .seconds(15 * 60)
         /// The minimum number of recipients over which strain (signs of overload) is evaluated. Reports are added up
@@ -26,8 +25,7 @@ struct AdaptiveRateLimiter: Sendable {
     /// The numbers of recipients of one page by kind of outcome.
     struct Report: Hashable, Sendable {
         var accepted = 0
-        /// The number of recipients whose push was rejected for other reasons than overload, which do not indicate
-        /// strain.
+        /// The number of pushes that were rejected for reasons that do not indicate strain.
         var rejected = 0
         /// The number of responses with status 429.
         var throttled = 0
@@ -35,7 +33,7 @@ struct AdaptiveRateLimiter: Sendable {
         var unavailable = 0
         /// The number of pushes that were not sent, or that got no response.
         var unreachable = 0
-        /// The maximum `retry-after` in the push service's responses; `nil` if none had one.
+        /// The maximum `retry-after` in the push service's responses, or `nil` if none had one.
         var retryAfter: Duration?
 
         var total: Int { self.accepted + self.rejected + self.strained }
@@ -59,11 +57,10 @@ struct AdaptiveRateLimiter: Sendable {
     }
 
     private let settings: Settings
-    /// The number of recipients of the next page.
     private(set) var pageSize: Int
-    /// The number of pages with strain, minus the pages without strain that followed; it determines the back-off.
+    /// The number of evaluations with strain, minus those without strain that followed. It determines the back-off.
     private(set) var level = 0
-    /// The sum of the reports since the last evaluation, until it covers enough recipients for the next one.
+    /// The sum of the reports since the last evaluation. The next one takes place once it covers enough recipients.
     private var pending = Report()
 
     init(settings: Settings = Settings()) {
@@ -72,7 +69,7 @@ struct AdaptiveRateLimiter: Sendable {
     }
 
     /// Evaluates the report of a page, and adapts the size of the next one.
-    /// - Returns: The time to wait before the next page; zero without strain.
+    /// - Returns: The time to wait before the next page, or zero without strain.
     mutating func record(_ report: Report, using generator: inout some RandomNumberGenerator) -> Duration {
         self.pending.add(report)
         guard self.pending.total >= self.settings.sample else { return .zero }

@@ -1,20 +1,19 @@
 import ProviderModel
 import PushTypes
 
-/// Decides how many recipients may be sent to now at a given pace, and when to decide again.
+/// Decides to how many recipients pushes may be sent now at a given pace, and when to decide again.
 ///
 /// A rate is a token bucket whose capacity is the recipients of one second. It starts empty, so that a restart sends
 /// nothing extra. The caller stores the progress of a wave, ``wave``, with each page, so that a restart continues the
 /// same wave. If the clock is set back, the delay is at most one interval.
 struct Pacer: Sendable {
-    /// The number of recipients that may be sent to, and the time of the next decision.
     struct Allowance: Hashable, Sendable {
-        /// The number of recipients that may be sent to now; 0 or more.
+        /// The number of recipients to which pushes may be sent now, which is 0 or more.
         var count: Int
-        /// The time at which to decide again if ``count`` is 0; otherwise now.
+        /// The time at which to decide again if ``count`` is 0, and the current time otherwise.
         var next: Timestamp
 
-        /// Limits the allowance to what the other allowance permits as well.
+        /// Limits the allowance to what `other` permits as well: the lower number of recipients and the later time.
         mutating func limit(by other: Allowance) {
             self.count = min(self.count, other.count)
             self.next = max(self.next, other.next)
@@ -37,7 +36,7 @@ struct Pacer: Sendable {
         self.refilledAt = now
     }
 
-    /// Returns how many recipients may be sent to now. It charges nothing; ``send(_:now:)`` does.
+    /// Returns to how many recipients pushes may be sent now. They are charged by ``send(_:now:)``.
     mutating func allowance(now: Timestamp) -> Allowance {
         switch self.settings {
         case .rate(let rate):
@@ -49,7 +48,7 @@ struct Pacer: Sendable {
         }
     }
 
-    /// Charges recipients that are sent to, at most as many as ``allowance(now:)`` returned.
+    /// Charges recipients to which pushes are sent, at most as many as ``allowance(now:)`` returned.
     mutating func send(_ count: Int, now: Timestamp) {
         let count = max(0, min(count, Self.enough))
         switch self.settings {
@@ -63,14 +62,14 @@ struct Pacer: Sendable {
         }
     }
 
-    /// Refunds recipients that were charged but not sent to. The bucket never exceeds the recipients of one second.
+    /// Refunds recipients that were charged, but got no push. The bucket never exceeds the recipients of one second.
     mutating func release(_ count: Int, now: Timestamp) {
         guard case .rate(let rate) = self.settings else { return }
         self.refill(rate, now: now)
         self.credit = min(self.credit + Int64(max(0, min(count, Self.enough))) * 1000, Int64(rate) * 1000)
     }
 
-    /// Refills the bucket: each millisecond adds `rate` thousandths.
+    /// Refills the bucket: each millisecond adds `rate` thousandths of a recipient.
     private mutating func refill(_ rate: Int, now: Timestamp) {
         let elapsed = max(.zero, min(now.since(self.refilledAt), .seconds(1)))
         let milliseconds =
@@ -80,16 +79,15 @@ struct Pacer: Sendable {
     }
 
     private func allowance(ofRate rate: Int, now: Timestamp) -> Allowance {
-        // Credit is given out a tenth of a second's worth at a time, so that a page, which is a transaction, is not a
-        // single recipient.
+        // Credit is given out a tenth of a second's worth at a time, so that a page (a transaction) has many
+        // recipients.
         let grain = Int64(max(1, rate / 10)) * 1000
         guard self.credit < grain else { return Allowance(count: Int(self.credit / 1000), next: now) }
         let wait = (grain - self.credit + Int64(rate) - 1) / Int64(max(1, rate))
         return Allowance(count: 0, next: now.advanced(by: .milliseconds(max(1, wait))))
     }
 
-    /// Resets the progress once the wave's interval has elapsed. The next wave begins when its first recipient is sent
-    /// to.
+    /// Resets the progress once the wave's interval has elapsed. The next wave begins with its first push.
     private mutating func beginWaveIfDue(interval: Int, now: Timestamp) {
         guard let start = self.wave.startedAt else { return self.wave.sent = 0 }
         if now >= start.advanced(by: .seconds(interval)) {

@@ -4,8 +4,8 @@ import PushStore
 import PushTypes
 import Synchronization
 
-/// Decides how many recipients of a notification may be sent to now. It considers the notification's pace, the rate of
-/// the app, and the strain of the push service.
+/// Decides to how many recipients of a notification pushes may be sent now. It considers the notification's pace, the
+/// rate of the app, and the strain of the push service.
 ///
 /// There is one controller for the whole provider. All times are of the steady clock.
 final class PacingController: Sendable {
@@ -13,7 +13,6 @@ final class PacingController: Sendable {
         var notifications: [UUID: Pacer] = [:]
         var apps: [Int64: Pacer] = [:]
         var strain: [DispatchTarget: AdaptiveRateLimiter] = [:]
-        /// The steering of notifications whose waves are limited by downloads.
         var steering: [UUID: WaveSteering] = [:]
         /// The times until which the campaigns to each overloaded service are paused.
         var pausedUntil: [DispatchTarget: Timestamp] = [:]
@@ -27,7 +26,7 @@ final class PacingController: Sendable {
     /// Creates a controller.
     /// - Parameters:
     ///   - page: The number of recipients of a full page.
-    ///   - figures: Returns the download figures of an app; `nil` if they are not known.
+    ///   - figures: Returns the download figures of an app, or `nil` if they are not known.
     ///   - waits: The registry of the waves that wait for downloads.
     init(
         page: Int,
@@ -74,7 +73,7 @@ final class PacingController: Sendable {
         }
     }
 
-    /// Returns the time at which to decide again about the next wave of a notification; `nil` if the wave may begin.
+    /// Returns the time at which to decide again about the next wave of a notification, or `nil` if the wave may begin.
     private func wait(
         of record: NotificationRecord,
         _ limits: SteeringLimits,
@@ -100,7 +99,7 @@ final class PacingController: Sendable {
     }
 
     /// Charges recipients to the notification's pace.
-    /// - Returns: The progress of the notification's wave; `nil` if the notification is sent as fast as possible.
+    /// - Returns: The progress of the notification's wave, or `nil` if the notification is sent as fast as possible.
     func spend(_ count: Int, of notification: PreparedNotification, now: Timestamp) -> WaveProgress? {
         self.state.withLock { state in
             guard var pacer = Self.pacer(of: notification, in: state, now: now) else { return nil }
@@ -111,7 +110,7 @@ final class PacingController: Sendable {
     }
 
     /// Evaluates the report of a page for strain: signs that the push service is overloaded.
-    /// - Returns: The time to wait before the next page of any campaign to this service; zero without strain.
+    /// - Returns: The time to wait before the next page of any campaign to this service, or zero without strain.
     func record(_ report: AdaptiveRateLimiter.Report, of service: DispatchTarget, now: Timestamp) -> Duration {
         var generator = SystemRandomNumberGenerator()
         return self.state.withLock { state in

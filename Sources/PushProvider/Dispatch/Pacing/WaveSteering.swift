@@ -12,29 +12,28 @@ import Synchronization
 /// ``longest`` it begins whatever the figures are, so that downloads which never finish do not stop a campaign. A wave
 /// that has begun is not stopped. The caller passes in the time.
 struct WaveSteering: Sendable {
-    /// The decision about the next wave.
     enum Decision: Hashable {
         case begin
-        /// The wave waits. The next decision is due after ``interval``.
+        /// The decision that the wave waits. The next decision is due after ``interval``.
         case wait(HeldWave)
     }
 
     /// The time between two decisions about a waiting wave.
     static let interval: Duration = .seconds(2)
-    /// The maximum time for which a wave waits while the download figures are not known; then it begins.
+    /// The maximum time for which a wave waits while the download figures are not known. Then the wave begins.
     static let patience: Duration = .seconds(60)
-    /// The maximum time for which a wave waits for any cause; then it begins.
+    /// The maximum time for which a wave waits for any cause. Then the wave begins.
     static let longest: Duration = .seconds(1800)
 
     private let limits: SteeringLimits
     private var waitsSince: Timestamp?
-    /// The time at which the figures became unknown; `nil` while they are known.
+    /// The time at which the figures became unknown, or `nil` while they are known.
     private var blindSince: Timestamp?
 
     init(limits: SteeringLimits) { self.limits = limits }
 
     /// Decides about the next wave.
-    /// - Parameter figures: The download figures of the app; `nil` if they are not known.
+    /// - Parameter figures: The download figures of the app, or `nil` if they are not known.
     mutating func decide(_ figures: DownloadFigures?, now: Timestamp) -> Decision {
         guard let figures else {
             let blindSince = min(self.blindSince ?? now, now)
@@ -70,7 +69,7 @@ struct WaveSteering: Sendable {
     }
 }
 
-/// A wave of a notification that does not begin until the app's downloads decrease.
+/// A wave of a notification that does not begin until the app's downloads decrease, or their figures are known.
 package struct HeldWave: Hashable, Sendable {
     /// The reason why a wave waits.
     package enum Cause: String, CaseIterable, Hashable, Sendable {
@@ -85,7 +84,7 @@ package struct HeldWave: Hashable, Sendable {
     package let cause: Cause
     /// The time at which the wave began to wait, by the steady clock.
     package let since: Timestamp
-    /// The download figures at the latest decision; `nil` if they were not known.
+    /// The download figures at the latest decision, or `nil` if they were not known.
     package let figures: DownloadFigures?
 }
 
@@ -113,7 +112,7 @@ package final class HeldWaveRegistry: Sendable {
 
     package init() {}
 
-    /// Returns the waiting wave of a notification; `nil` if none waits, or if its latest decision is 30 seconds old.
+    /// Returns the waiting wave of a notification, or `nil` if none waits, or if its latest decision is 30 seconds old.
     /// - Parameter now: The current time by the steady clock.
     package func wait(of notification: UUID, now: Timestamp) -> HeldWave? {
         self.entries.withLock { entries in

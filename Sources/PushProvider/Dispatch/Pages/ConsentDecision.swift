@@ -10,14 +10,14 @@ import PushTypes
 /// zone. The frequency cap is applied in the transaction that counts towards it (``UserStore/reserve(_:)``).
 struct ConsentDecision {
     private let now: Timestamp
-    /// The times of day, keyed by time zone and computed once each. A page has few time zones.
+    /// The times of day, keyed by time zone and computed once each.
     private var times: [String: LocalTime] = [:]
 
     /// Creates a decision for the current time by the wall clock.
     init(at now: Timestamp) { self.now = now }
 
-    /// Returns the reason why a recipient is skipped; `nil` if it is not skipped.
-    /// - Parameter isSent: `true` if the recipient would be sent to now; otherwise quiet hours are not checked.
+    /// Returns the reason why a recipient is skipped, or `nil` if it is not skipped.
+    /// - Parameter isSent: `true` if a push would be sent to the recipient now. Only then are quiet hours checked.
     mutating func reason(_ consent: RecipientConsent, timeZone: String?, isSent: Bool = true) -> SkipReason? {
         if let reason = consent.skips { return reason }
         guard isSent, let hours = consent.quietHours, hours.contains(self.time(in: timeZone)) else { return nil }
@@ -37,7 +37,7 @@ struct ConsentDecision {
 extension PageWork {
     /// Skips the recipients whose preferences exclude the notification.
     ///
-    /// Quiet hours are checked only for recipients that are sent to now, not for those that have expired or whose
+    /// Quiet hours are checked only for recipients that get a push now, not for those that have expired or whose
     /// environment is paused.
     mutating func skipUnwanted(_ notification: PreparedNotification, at clocks: ClockReading) {
         guard self.recipients.contains(where: { $0.consent != nil }) else { return }
@@ -51,7 +51,7 @@ extension PageWork {
     }
 
     /// Skips recipients.
-    /// - Parameter reason: Returns the reason why a recipient is skipped; `nil` if it is kept.
+    /// - Parameter reason: Returns the reason why a recipient is skipped, or `nil` if it is kept.
     mutating func skip(_ reason: (Recipient) -> SkipReason?) {
         var kept: [Recipient] = []
         kept.reserveCapacity(self.recipients.count)

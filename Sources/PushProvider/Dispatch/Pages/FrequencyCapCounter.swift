@@ -19,7 +19,7 @@ struct FrequencyCapCounter: Sendable {
 
     /// Skips the recipients whose users have reached the cap, and counts the notification for the other recipients.
     ///
-    /// Recipients that cannot be sent to now are counted once they can.
+    /// Recipients to which pushes cannot be sent now are counted later, when they can.
     func reserve(_ work: inout PageWork, of notification: PreparedNotification, at clocks: ClockReading) async throws {
         guard let cap = notification.cap else { return }
         func counts(_ recipient: Recipient) -> Bool {

@@ -7,10 +7,9 @@ import Synchronization
 /// The content of a notification, decoded from its stored form, and the ids of its deliveries.
 struct DecodedNotification: Sendable {
     let ids: DeliveryID
-    /// The renderer of the payloads; `nil` if the stored content is damaged.
+    /// The renderer of the payloads, or `nil` if the stored content is damaged.
     let renderer: ContentRenderer?
-    /// The common part of all recipients' pushes. Its id is empty, and so is its payload if that depends on the
-    /// recipient.
+    /// The common part of all recipients' pushes. Its id is empty, as is a payload that depends on the recipient.
     let base: PushNotification
 
     init(_ record: NotificationRecord) {
@@ -33,7 +32,7 @@ struct DecodedNotification: Sendable {
 
 /// Decodes the stored contents of notifications, each once for all claims of its shards and retries.
 ///
-/// The content of a notification does not change once it is accepted. Only templates are cached: others need no
+/// The content of a notification does not change once it is accepted. Only templates are cached, as others need no
 /// decoding.
 final class NotificationDecoder: Sendable {
     /// The maximum number of notifications that are cached. A full cache is emptied.
@@ -43,7 +42,6 @@ final class NotificationDecoder: Sendable {
 
     private struct State {
         var known: [UUID: DecodedNotification] = [:]
-        /// The total size of the cached notifications' stored contents, in bytes.
         var size = 0
     }
 

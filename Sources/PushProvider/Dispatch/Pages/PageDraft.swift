@@ -17,17 +17,15 @@ struct PageDraft {
     }
 
     private(set) var batches: [PushBatch] = []
-    /// The recipients to which no push can be sent, with the reasons.
     private(set) var failures: [(recipient: Recipient, reason: String)] = []
     /// The retries of recipients that a configuration fault holds back.
     private(set) var held: [RetryResult] = []
-    /// The recipients for which the attempt in the other environment is given up, because nothing can be sent there
-    /// now.
+    /// The recipients whose attempt in the other environment is given up, as nothing can be sent there now.
     private(set) var abandoned: [Recipient] = []
     /// The faults of environments that are not paused yet, which will pause them.
     private(set) var faults: [PushEnvironment: ConfigurationFault] = [:]
 
-    /// The recipients of the page that get a final state or an outcome; those that are held back do not.
+    /// The recipients of the page that get a final state or an outcome, which excludes those that are held back.
     var recipients: [Recipient] { self.batches.flatMap(\.recipients) + self.failures.map(\.recipient) + self.abandoned }
 
     /// Creates the pushes of a page. `isRetry` is `true` if the recipients come from the queue of retries.
@@ -86,7 +84,7 @@ struct PageDraft {
         }
     }
 
-    /// Holds a recipient back until its environment can be sent to, or fails it if there is no fault that could end.
+    /// Holds a recipient back until its environment's fault ends, or fails it if there is no fault that could end.
     private mutating func hold(
         _ recipient: Recipient,
         of notification: PreparedNotification,
@@ -107,7 +105,6 @@ struct PageDraft {
         }
     }
 
-    /// Keeps only the recipients with these ids, and removes all others.
     mutating func keep(_ recipients: Set<Int64>) {
         self.failures.removeAll { !recipients.contains($0.recipient.id) }
         self.abandoned.removeAll { !recipients.contains($0.id) }
@@ -120,7 +117,7 @@ struct PageDraft {
         }
     }
 
-    /// Removes the recipients that were taken back before they were sent to, and their outcomes.
+    /// Removes the recipients whose pushes were taken back before they were sent, and their outcomes.
     /// - Parameter recalled: The ids of the recipients to which stops apply.
     /// - Returns: The recipients that were removed.
     mutating func takeBack(_ recalled: Set<Int64>, _ sent: inout [SentPushes]) -> [Recipient] {
@@ -146,7 +143,7 @@ struct PageDraft {
         return removed
     }
 
-    /// Returns the index of an environment's batch, which is created if necessary; `nil` if nothing can be sent there.
+    /// Returns the index of an environment's batch, creating it if necessary, or `nil` if nothing can be sent there.
     private mutating func batch(
         for environment: PushEnvironment,
         _ notification: PreparedNotification,
@@ -168,7 +165,6 @@ struct PageDraft {
 }
 
 extension PreparedNotification {
-    /// Returns the push for a recipient, or the broadcast for a channel.
     fileprivate func push(_ notification: PushNotification, to recipient: Recipient) -> Push {
         guard let channel else { return Push(notification, to: recipient.token) }
         // A channel without storage allows only the expiration 0, whatever time is left for retries (reference 4.2).

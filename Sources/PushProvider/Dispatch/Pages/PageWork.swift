@@ -24,7 +24,6 @@ struct PageWork: Sendable {
         self.postponed = page.held.map(RetryResult.held)
     }
 
-    /// Creates the work on due retries.
     init(_ claim: RetryClaim, of notification: PreparedNotification, at clocks: ClockReading) {
         self.readAt = claim.readAt
         let delivery = claim.notification.delivery
@@ -40,7 +39,7 @@ struct PageWork: Sendable {
         self.skipUnwanted(notification, at: clocks)
     }
 
-    /// Adds a recipient to which a push may be sent from `start` by the wall clock; a later start postpones it.
+    /// Adds a recipient to which a push may be sent from `start` by the wall clock. A later start postpones it.
     mutating func add(_ recipient: Recipient, at start: Timestamp, _ clocks: ClockReading) {
         if start > clocks.wall {
             self.postponed.append(RetryResult(recipient, dueAt: clocks.steady(atWall: start)))
@@ -69,6 +68,6 @@ extension RetryResult {
 }
 
 extension Recipient {
-    /// The time zone of the device; `nil` if it has none, or an unknown one.
+    /// The time zone of the device, or `nil` if it has none, or an unknown one.
     var timeZone: TimeZone? { self.profile?.timeZone.flatMap { TimeZone(named: $0) } }
 }

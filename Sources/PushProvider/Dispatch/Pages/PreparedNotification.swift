@@ -7,29 +7,26 @@ import PushTypes
 final class PreparedNotification: Sendable {
     let record: NotificationRecord
     let decoded: DecodedNotification
-    /// Encrypts the payload of each recipient; `nil` if the content is not encrypted or damaged.
+    /// Encrypts the payload of each recipient, or is `nil` if the content is damaged or not encrypted.
     let envelope: EncryptedEnvelope?
     /// The number of the notification's row in the store.
     let number: Int64
     let app: AppRecord?
     let senders: [PushEnvironment: any NotificationSender]
-    /// The push services to which the senders connect.
     let endpoints: [PushEnvironment: PushServiceEndpoint]
-    /// The faults of environments whose credential cannot be used.
     let faults: [PushEnvironment: ConfigurationFault]
     /// The epochs of the credentials: the numbers of their changes (``StoredCredential/epoch``).
     let epochs: [PushEnvironment: Int64]
     let pauses: [PushEnvironment: EnvironmentPause]
     let expiry: RecipientExpiry
-    /// The channel of a broadcast; `nil` for a notification to devices.
+    /// The channel of a broadcast, or `nil` for a notification to devices.
     let channel: BroadcastChannel?
-    /// `true` if the push has the app's own topic for this kind of tokens, so that a rejection can be due to the token.
-    /// A push with another topic is rejected even if the token is valid.
+    /// A Boolean value that indicates whether the push has the app's own topic for this kind of tokens, so that a
+    /// rejection can be due to the token. A push with another topic is rejected even if the token is valid.
     let hasTopicOfTokens: Bool
-    /// `true` if a webhook subscribes to deliveries.
     let reportsDeliveries: Bool
 
-    /// Creates a notification for sending. `zone` is the time zone of the shard's devices; `nil` for retries.
+    /// Creates a notification for sending. `zone` is the time zone of the shard's devices, or `nil` for retries.
     init(
         _ record: NotificationRecord,
         _ decoded: DecodedNotification,
@@ -54,7 +51,7 @@ final class PreparedNotification: Sendable {
         self.reportsDeliveries = reportsDeliveries
     }
 
-    /// Returns the fault that holds recipients of an environment back; `nil` if there is none.
+    /// Returns the fault that holds recipients of an environment back, or `nil` if there is none.
     ///
     /// A missing credential is a fault only if it was removed, or if the notification cannot be sent to another
     /// environment: an app that sends to one environment may have devices in the other.
@@ -67,7 +64,7 @@ final class PreparedNotification: Sendable {
         return isNeeded || wasRemoved ? .missing(environment) : nil
     }
 
-    /// The environments whose pauses hold the whole notification back; `nil` if at least a part of it can be sent.
+    /// The environments whose pauses hold the whole notification back, or `nil` if at least a part of it can be sent.
     var holding: HoldingEnvironments? {
         guard !self.pauses.isEmpty else { return nil }
         if let environment = self.record.environment {
@@ -87,13 +84,12 @@ final class PreparedNotification: Sendable {
     /// of a millisecond for each recipient, and a page must not block a thread for long.
     var maximumPage: Int { self.envelope == nil && !self.isWeb ? .max : 200 }
 
-    /// `true` if the notification is sent to browsers.
     var isWeb: Bool { self.record.content.isWeb }
 
-    /// The app's frequency cap; `nil` if there is none, or if this notification does not count towards it.
+    /// The app's frequency cap, or `nil` if there is none, or if this notification does not count towards it.
     var cap: FrequencyCap? { self.record.consent.ignoresCap ? nil : self.app?.cap }
 
-    /// Returns `true` if a push should be sent to a recipient now: it has not expired, and no fault holds it back.
+    /// Returns whether a push should be sent to a recipient now: it has not expired, and no fault holds it back.
     func isSent(_ recipient: Recipient, at now: Timestamp) -> Bool {
         self.senders[recipient.environment] != nil && self.pauses[recipient.environment] == nil
             && self.expiry.end(of: recipient) > now
@@ -101,8 +97,8 @@ final class PreparedNotification: Sendable {
 }
 
 extension NotificationContent {
-    /// Returns `true` if the content has the topic of the tokens to which it is sent. Content without a kind of tokens
-    /// is sent to tokens for alerts.
+    /// Returns whether the content has the topic of the tokens to which it is sent. Content without a kind of tokens is
+    /// sent to tokens for alerts.
     func hasTopicOfTokens(bundleID: Topic) -> Bool { (self.tokenKind ?? .alert).topic(of: bundleID) == self.topic }
 }
 
@@ -118,7 +114,7 @@ extension PreparedNotification {
         )
     }
 
-    /// Returns the final state of a recipient for which no attempt, or no further one, is made.
+    /// Returns the final state of a recipient for which no attempt, or no further attempt, is made.
     func ended(_ retry: EndedRetry, at now: Timestamp) -> DeliveryResult {
         DeliveryResult(
             recipient: retry.id,

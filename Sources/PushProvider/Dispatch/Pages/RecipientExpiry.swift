@@ -6,16 +6,15 @@ import PushTypes
 
 /// The expirations of the recipients of one claim.
 ///
-/// An `expiresIn` counts from a recipient's start: the acceptance, or the first moment at which its time zone may be
-/// sent to. All recipients in a time zone's shard expire together. Those of retries and of the last shard expire
+/// An `expiresIn` counts from a recipient's start: the acceptance, or the first moment at which pushes may be sent to
+/// its time zone. All recipients in a time zone's shard expire together. Those of retries and of the last shard expire
 /// individually.
 struct RecipientExpiry: Sendable {
-    /// The expiration of all recipients; `nil` if it depends on each recipient's time zone.
+    /// The expiration of all recipients, or `nil` if it depends on each recipient's time zone.
     let common: Expiration?
     let record: NotificationRecord
 
-    /// Creates the expirations. `zone` is that of the shard's devices; `nil` for retries, whose devices may be in any
-    /// zone.
+    /// Creates the expirations. `zone` is that of the shard's devices, or `nil` for retries, which may have any zone.
     init(_ record: NotificationRecord, in zone: ShardPlan.Zone?) {
         self.record = record
         self.common =
@@ -34,18 +33,18 @@ struct RecipientExpiry: Sendable {
     /// Returns the time at which a recipient expires, by the clocks of ``NotificationRecord/clocksOfExpiry(_:)``.
     func end(of recipient: Recipient) -> Timestamp { self.record.end(of: self.expiration(of: recipient)) }
 
-    /// The time at which all recipients expire; `nil` if each has its own expiration.
+    /// The time at which all recipients expire, or `nil` if each has its own expiration.
     var commonEnd: Timestamp? { self.common.map(self.record.end) }
 }
 
 extension NotificationRecord {
-    /// `true` if recipients in different time zones expire at different times.
+    /// A Boolean value that indicates whether recipients in different time zones expire at different times.
     fileprivate var expiresByZone: Bool {
         guard self.content.expiresIn != nil, let delivery, case .devices = self.audience else { return false }
         return !delivery.isSameEverywhere
     }
 
-    /// Returns the expiration of the recipients in a time zone; `nil` stands for devices without one.
+    /// Returns the expiration of the recipients in a time zone. `nil` stands for devices without one.
     fileprivate func expiration(in zone: TimeZone?) -> Expiration {
         guard let seconds = self.content.expiresIn else { return self.content.expiration }
         let start = self.delivery?.start(for: zone, acceptedAt: self.createdAt) ?? self.createdAt

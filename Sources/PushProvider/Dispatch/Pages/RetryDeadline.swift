@@ -4,13 +4,13 @@ import PushSupport
 import PushTypes
 
 extension RecipientExpiry {
-    /// Returns the time after which there is no further retry. A notification that is not to be stored (expiration 0)
+    /// Returns the time after which no further retry is made. A notification that is not to be stored (expiration 0)
     /// has one retry, within a minute of its first attempt.
     func lastRetry(of recipient: Recipient, sentAt: Timestamp) -> Timestamp {
         self.lastRetry(of: recipient, sentAt: sentAt, isRetry: recipient.attempts > 0)
     }
 
-    /// Returns the time after which there is no further retry.
+    /// Returns the time after which no further retry is made.
     /// - Parameter isRetry: `true` if there was an attempt before, or the recipient was held back.
     func lastRetry(of recipient: Recipient, sentAt: Timestamp, isRetry: Bool) -> Timestamp {
         guard self.record.content.expiration == .immediate else { return self.end(of: recipient) }
@@ -28,7 +28,7 @@ extension PreparedNotification {
     /// - Parameters:
     ///   - isRetry: `true` if the recipient has waited before.
     ///   - clocks: The clocks by which the notification expires.
-    /// - Returns: The retry; `nil` if the recipient expires now.
+    /// - Returns: The retry, or `nil` if the recipient expires now.
     func held(_ recipient: Recipient, isRetry: Bool, at clocks: ClockReading) -> RetryResult? {
         let expires = self.expiry.lastRetry(of: recipient, sentAt: clocks.earlier, isRetry: isRetry)
         guard expires > clocks.earlier else { return nil }

@@ -16,9 +16,9 @@ struct BandwidthLimiter: Sendable {
     /// ``pieces``.
     private static let longestPause = 5
 
-    /// The maximum number of bytes per second; 0 for no limit.
+    /// The maximum number of bytes per second, or 0 for no limit.
     private let rate: Int
-    /// The time since 1970 at which all reserved pieces will have been sent; `nil` before the first one.
+    /// The time since 1970 at which all reserved pieces will have been sent, or `nil` before the first one.
     private var freeAt: Duration?
 
     init(rate: Int) { self.rate = max(0, rate) }
@@ -32,7 +32,7 @@ struct BandwidthLimiter: Sendable {
     }
 
     /// Reserves bandwidth for a piece.
-    /// - Returns: The time to wait before the piece may be sent; zero without a limit.
+    /// - Returns: The time to wait before the piece may be sent, or zero without a limit.
     mutating func reserve(_ bytes: Int, now: Timestamp) -> Duration {
         guard self.rate > 0 else { return .zero }
         let now = Duration.milliseconds(now.milliseconds)
@@ -43,7 +43,7 @@ struct BandwidthLimiter: Sendable {
 
     /// Reserves bandwidth again for a piece that could not be sent when it was due, because the process was suspended.
     /// Otherwise all pieces that became due meanwhile would be sent at the same time.
-    /// - Returns: The time to wait before the piece may be sent; zero if it is not late.
+    /// - Returns: The time to wait before the piece may be sent, or zero if the piece is not late.
     mutating func renew(_ bytes: Int, due: Timestamp, now: Timestamp) -> Duration {
         guard self.rate > 0, now.since(due) > Self.burst else { return .zero }
         return self.reserve(bytes, now: now)

@@ -3,7 +3,7 @@ package enum ByteRange: Hashable, Sendable {
     /// The whole file: the field is absent, invalid, or has several ranges.
     case whole
     case part(Range<Int>)
-    /// The range contains no byte of the file.
+    /// A range that contains no byte of the file.
     case unsatisfiable
 
     /// Parses the field of a request for a file.

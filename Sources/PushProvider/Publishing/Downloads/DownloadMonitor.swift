@@ -7,7 +7,6 @@ import Synchronization
 ///
 /// There is one monitor for the whole provider. All times are of the steady clock.
 package final class DownloadMonitor: Sendable {
-    /// The number of open downloads of one app, and their throughput.
     private struct App {
         var open = 0
         var meter = ThroughputMeter()
@@ -17,7 +16,7 @@ package final class DownloadMonitor: Sendable {
         var apps: [Int64: App] = [:]
         var all = App()
         var limiter: BandwidthLimiter
-        /// The time from which figures are returned, once a full window was measured; `nil` after that time.
+        /// The time from which figures are returned, once a full window was measured, or `nil` after that time.
         var measuredFrom: Timestamp?
     }
 
@@ -75,7 +74,7 @@ package final class DownloadMonitor: Sendable {
         }
     }
 
-    /// Returns the figures for an app's downloads; `nil` until downloads have been measured for ten seconds.
+    /// Returns the figures for an app's downloads, or `nil` until downloads have been measured for ten seconds.
     package func figures(app: Int64) -> DownloadFigures? {
         let now = self.time.steady
         return self.state.withLock { state in

@@ -21,7 +21,7 @@ package final class FileAddresses: Sendable {
     package enum Check: Hashable, Sendable {
         case valid
         case invalid
-        /// The signature is valid, but the URL has expired.
+        /// The result for a URL whose signature is valid, but which has expired.
         case expired
     }
 
@@ -38,7 +38,8 @@ package final class FileAddresses: Sendable {
         (self.store, self.lifetime, self.time) = (store, settings.addressLifetime, time)
     }
 
-    /// Returns the signed URL of a rendition, which is valid for ``PublishingSettings/addressLifetime``.
+    /// Returns the signed URL of a rendition, the file of an issue for one screen size. The URL is valid for
+    /// ``PublishingSettings/addressLifetime``.
     package func download(_ file: ContentHash, issue: UUID) async throws -> Address {
         let end = self.time.now.advanced(by: self.lifetime).seconds
         return try await self.address(file, issue: issue, end: end)

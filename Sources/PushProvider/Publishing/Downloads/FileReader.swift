@@ -19,7 +19,7 @@ package struct FileReader: Sendable {
     }
 
     /// Returns the next bytes, at most `count`.
-    /// - Throws: ``OpenFile/Failure``, ``TruncatedFileError``.
+    /// - Throws: ``OpenFile/Failure`` if reading fails; ``TruncatedFileError`` if the file ends too early.
     package mutating func next(_ count: Int) async throws -> ByteBuffer {
         let (file, start, count) = (self.file, self.rest.lowerBound, min(count, self.rest.count))
         let buffer = try await FileFolder.blocking {

@@ -65,11 +65,11 @@ package struct EntitlementChecker: Sendable {
 
     /// The grounds on which an account can be entitled to retail issues of an app.
     package struct Grounds: Hashable, Sendable {
-        /// `true` if the provider has a root certificate of the App Store.
+        /// A Boolean value that indicates whether the provider has a root certificate of the App Store.
         package let hasAppStoreRoot: Bool
-        /// `true` if purchases in the sandbox entitle to production issues.
+        /// A Boolean value that indicates whether purchases in the sandbox entitle to production issues.
         package let allowsSandboxPurchases: Bool
-        /// `true` if a publisher's server is configured for the app.
+        /// A Boolean value that indicates whether a publisher's server is configured for the app.
         package let hasServer: Bool
     }
 
@@ -131,7 +131,7 @@ extension EntitlementChecker {
         }
     }
 
-    /// Returns the reason why no account can be entitled to retail issues with the app's current settings; `nil` if
+    /// Returns the reason why no account can be entitled to retail issues with the app's current settings, or `nil` if
     /// accounts can be entitled.
     package func refusalForEverybody(app: AppRecord) async throws -> String? {
         guard !self.verifier.hasRoots,
@@ -146,8 +146,7 @@ extension EntitlementChecker {
     // MARK: Transactions
 
     private func decideByTransactions(_ question: EntitlementRequest) async throws -> [EntitlementDecision] {
-        // Forged certificates are charged to the site of the client. Behind a proxy the clients cannot be told apart,
-        // and the app is charged.
+        // Forged certificates are charged to the client's site, or to the app if a proxy hides the clients.
         let site = question.client.map { BudgetCaller($0.site) } ?? BudgetCaller(app: question.app.bundleID)
         var transactions: [StoreTransaction] = []
         // The first fault is reported if nothing else decides, as the other transactions are likely to have it too.
@@ -235,7 +234,7 @@ extension EntitlementChecker {
         return decisions
     }
 
-    /// Returns the publisher's decision; `former`, which the transactions decided, stands if the publisher refuses.
+    /// Returns the publisher's decision, or `former`, which the transactions decided, if the publisher grants nothing.
     private static func decision(
         _ decision: DirectEntitlement.Decision,
         otherwise former: EntitlementDecision
@@ -262,22 +261,18 @@ extension EntitlementDecision {
 
 /// The entitlement settings that apply to all apps.
 package struct EntitlementSettings: Sendable {
-    /// The root certificates for verifying transactions; `nil` to refuse all transactions. Default `nil`.
+    /// The root certificates for verifying transactions, or `nil` to refuse all transactions. Default `nil`.
     package var roots: AppStoreRoots?
-    /// `true` if purchases in the sandbox entitle to every product, as App Review requires. Default `false`: they
-    /// entitle only to products whose ids begin with `dev_test.`.
+    /// A Boolean value that indicates whether purchases in the sandbox entitle to every product, as App Review
+    /// requires. By default they entitle only to products whose ids begin with `dev_test.`.
     package var allowsSandboxPurchases = false
-    /// The maximum time for resolving the name of a publisher's server, and again from then to the end of its response.
-    /// Default 5 s.
+    /// The maximum time for resolving the name of a publisher's server, and then until its response ends. Default 5 s.
     package var deadline: Duration = .seconds(5)
-    /// The time for which a cached grant of a product is used without querying the publisher's server again. Default 10
-    /// min.
+    /// The time for which a cached grant is used without querying the publisher's server again. Default 10 min.
     package var grantTime: Duration = .seconds(600)
-    /// The time for which a cached refusal of a product is used without querying the publisher's server again. Default
-    /// 1 min.
+    /// The time for which a cached refusal is used without querying the publisher's server again. Default 1 min.
     package var refusalTime: Duration = .seconds(60)
-    /// The time for which a grant is remembered, so that the product is still granted while the server does not
-    /// respond. Default 24 h.
+    /// The time for which a grant is remembered, and still valid if the server does not respond. Default 24 h.
     package var knownTime: Duration = .seconds(86_400)
     /// The maximum number of cached verdicts for all apps together. When it is exceeded, the app with the most verdicts
     /// loses its oldest ones. Default 100,000.

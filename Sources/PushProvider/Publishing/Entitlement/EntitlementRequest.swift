@@ -6,18 +6,18 @@ package struct EntitlementRequest: Sendable {
     package let app: AppRecord
     package let products: [EntitlementProduct]
     package let proof: EntitlementProof
-    /// The client, identified by its network; `nil` if all clients have the address of a proxy.
+    /// The client, identified by its network, or `nil` if all clients have the address of a proxy.
     package let client: BudgetCaller.Identity?
 }
 
 /// The entitlement decision about one product.
 package enum EntitlementDecision: Hashable, Sendable {
     case entitled(by: EntitlementGrounds)
-    /// The account is not entitled. The reason is a stable code, such as `not_entitled`.
+    /// The decision that the account is not entitled. The reason is a stable code, such as `not_entitled`.
     case refused(reason: String, message: String)
-    /// No decision can be made now. The client should retry after `retryAfter`.
+    /// The result if no decision can be made now. The client should retry after `retryAfter`.
     case unavailable(message: String, retryAfter: Duration)
-    /// Too many requests or checks are in progress. This says nothing about the account or the publisher's server.
+    /// The result if too many requests or checks are in progress, which says nothing about account or server.
     case tooMany(BudgetRefusal)
 }
 

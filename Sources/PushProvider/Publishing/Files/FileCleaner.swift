@@ -18,7 +18,7 @@ package final class FileCleaner: Sendable {
     private let folder: FileFolder
     private let age: Duration
     private let logger: Logger
-    /// The time of the first cleanup since the process started; `nil` before it.
+    /// The time of the first cleanup since the process started, or `nil` before it.
     private let beginning = Mutex<Timestamp?>(nil)
 
     package init(store: any FileStore, folder: FileFolder, settings: PublishingSettings, logger: Logger) {
@@ -79,7 +79,7 @@ package final class FileCleaner: Sendable {
         return removed
     }
 
-    /// Removes a file if it has no row and was last modified before `oldest`. Returns `true` if it was removed.
+    /// Removes a file if it has no row and was last modified before `oldest`, and returns whether it was removed.
     private func removeIfUnknown(_ content: ContentHash, before oldest: Timestamp) async throws -> Bool {
         let folder = self.folder
         return try await folder.whileUnchanged {

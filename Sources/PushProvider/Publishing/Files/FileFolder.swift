@@ -15,8 +15,8 @@ package struct FileFolder: Sendable {
     private let receiving = ReceivedParts()
     private let freeBytes: @Sendable (_ path: String) -> Int?
 
-    /// Creates a folder. `freeBytes` returns the free bytes of the disk beyond the reserve; `nil` if they are not
-    /// known.
+    /// Creates a folder. `freeBytes` returns the free bytes of the disk beyond the reserve, or `nil` if they are
+    /// unknown.
     package init(path: String, freeBytes: @escaping @Sendable (_ path: String) -> Int? = FileFolder.room(at:)) {
         (self.path, self.freeBytes) = (path, freeBytes)
     }
@@ -51,7 +51,7 @@ package struct FileFolder: Sendable {
         return try await body()
     }
 
-    /// Returns the number of free bytes beyond the reserve, negative if it is in use; `nil` if the number is not known.
+    /// Returns the number of free bytes beyond the reserve, negative if that is in use, or `nil` if it is not known.
     package func room() -> Int? { self.freeBytes(self.path) }
 
     package static func room(at path: String) -> Int? {
@@ -84,13 +84,13 @@ package struct FileFolder: Sendable {
         else { throw OpenFile.Failure.last }
     }
 
-    /// Returns `true` if the folder contains a file with this hash and the right length.
+    /// Returns whether the folder contains a file with this hash and the right length.
     package func hasContent(_ hash: ContentHash, size: Int) -> Bool {
         (try? OpenFile(reading: self.path(of: hash)).length()) == size
     }
 
     /// Returns the first bytes of a file, from which the format of an image can be recognized.
-    /// - Throws: ``OpenFile/Failure``.
+    /// - Throws: ``OpenFile/Failure`` if the file cannot be read.
     package func beginning(of hash: ContentHash) throws -> [UInt8] {
         let file = try OpenFile(reading: self.path(of: hash))
         var bytes = [UInt8](repeating: 0, count: ImageFormat.recognizedLength)
@@ -112,7 +112,6 @@ package struct FileFolder: Sendable {
         Self.names(in: self.uploads).compactMap(UUID.init(uuidString:)).filter { !self.receiving.contains($0) }
     }
 
-    /// Returns the hashes of stored files that begin with `byte`.
     func contents(beginning byte: UInt8) -> [ContentHash] {
         let folder = String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
         return Self.names(in: "\(self.path)/\(folder)").compactMap { ContentHash(hex: $0) }

@@ -51,7 +51,6 @@ package final class FileMonitor: Service {
         )
     }
 
-    /// Records as missing a file that could not be read.
     package func noteMissing(_ file: UsedFile) { self.known.withLock { $0.note(file) } }
 
     /// Returns the files that are still missing, sorted by name.
@@ -65,11 +64,9 @@ package final class FileMonitor: Service {
     }
 }
 
-/// The files that are known to be missing.
 struct LostFiles {
     private(set) var files: Set<UsedFile> = []
-    /// The number of times that a file was recorded as missing, by which ``FileMonitor/missing()`` detects later
-    /// records.
+    /// The number of records of a missing file, by which ``FileMonitor/missing()`` detects later ones.
     private(set) var notes = 0
     /// The files recorded since the last check of all files began. The check may have seen them before they were lost.
     private var noted: Set<UsedFile> = []
@@ -84,8 +81,7 @@ struct LostFiles {
 
     mutating func endCheck(_ missing: [UsedFile]) { self.files = self.noted.union(missing) }
 
-    /// Removes files that were found again. Does nothing if a file was recorded as missing since the caller read
-    /// ``notes``.
+    /// Removes files that were found again, unless a file was recorded as missing since the caller read ``notes``.
     mutating func remove(_ found: Set<UsedFile>, unlessNotedAfter notes: Int) {
         guard self.notes == notes else { return }
         self.files.subtract(found)
@@ -95,14 +91,14 @@ struct LostFiles {
 
 /// Describes the missing files that issues use, in a sentence.
 package enum MissingFilesText {
-    /// The maximum number of files that are listed by name; the others are only counted.
+    /// The maximum number of files that are listed by name. The others are only counted.
     private static let maximumNamed = 5
 
     package static let remedy = """
         Restore the folder of files from its backup, or upload the files again: martlet issue upload …
         """
 
-    /// Returns a sentence with the number of missing files and the names of the first ones.
+    /// Returns a sentence with the number of missing files, the path of the folder, and the names of the first files.
     package static func text(_ missing: [UsedFile], in folder: FileFolder) -> String {
         let named = missing.prefix(Self.maximumNamed).map { "\($0.file.name) (\($0.file.hash.hex.prefix(8))…)" }
         let more = missing.count > Self.maximumNamed ? ", …" : ""

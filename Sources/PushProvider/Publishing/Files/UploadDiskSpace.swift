@@ -10,8 +10,7 @@ final class UploadDiskSpace: Sendable {
     private struct State {
         /// The number of bytes already written to disk that are still charged to the reserved space, by app.
         var kept: [Int64: Int] = [:]
-        /// The number of bytes that uploads have written so far, by which a free space that was read earlier is
-        /// corrected.
+        /// The number of bytes that uploads have written so far, which corrects a free space that was read earlier.
         var landed = 0
     }
 
@@ -26,7 +25,7 @@ final class UploadDiskSpace: Sendable {
     ///   - needed: The number of bytes that have arrived.
     ///   - wanted: The number of bytes to reserve. It is limited to a quarter of the free space, so that a nearly full
     ///     disk is reserved in small amounts.
-    /// - Returns: The number of reserved bytes, and their permit; no permit if the free space is not known.
+    /// - Returns: The number of reserved bytes, and their permit, which is `nil` if the free space is not known.
     /// - Throws: ``UploadFailure/full(_:)``; ``RetryLaterError`` if only the app has reserved too much for now.
     func take(
         _ needed: Int,
@@ -34,20 +33,20 @@ final class UploadDiskSpace: Sendable {
         for caller: BudgetCaller
     ) async throws -> (amount: Int, permit: BudgetPermit?) {
         try await self.take(for: caller) { left in
-            // One app gets at most two thirds of the space. If half of the free space does not suffice, the disk counts
-            // as full.
+            // One app gets at most two thirds of the space. The disk counts as full if half of the free space is too
+            // little.
             needed <= left / 2 ? max(needed, min(wanted, left / 4)) : nil
         } ?? (wanted, nil)
     }
 
     /// Checks that there is space now for a file that will arrive in a single request, without reserving it.
-    /// - Throws: ``UploadFailure/full(_:)``, ``RetryLaterError``.
+    /// - Throws: ``UploadFailure/full(_:)``; ``RetryLaterError`` if only the app has reserved too much for now.
     func check(_ size: Int, for caller: BudgetCaller) async throws {
         try await self.take(for: caller) { left in size <= left ? size : nil }?.permit?.end()
     }
 
-    /// Reserves the number of bytes that `amount` returns for the `left` ones; `nil` means that they do not suffice.
-    /// Returns `nil` if the free space is not known.
+    /// Reserves the number of bytes that `amount` returns for the free bytes. If it returns `nil`, they do not suffice,
+    /// and the disk counts as full. The result is `nil` if the free space is not known.
     private func take(
         for caller: BudgetCaller,
         _ amount: (_ left: Int) -> Int?
@@ -105,7 +104,6 @@ final class UploadDiskSpace: Sendable {
     }
 }
 
-/// The disk space that one upload has reserved while its bytes arrive.
 struct UploadReservation: Sendable {
     /// The maximum number of bytes that are reserved beyond those that have arrived.
     private static let step = 8 * 1024 * 1024
@@ -113,14 +111,13 @@ struct UploadReservation: Sendable {
     private let room: UploadDiskSpace
     private let app: Int64
     private let caller: BudgetCaller
-    /// The size of the file; `nil` if it is not known.
+    /// The size of the file, or `nil` if it is not known.
     private let size: Int?
     /// The position up to which bytes were written to disk.
     private var position: Int
     /// The position up to which space is reserved.
     private var end: Int
     private var permits: [BudgetPermit] = []
-    /// The number of bytes already written to disk that are still charged to the reserved space.
     private var kept = 0
 
     /// Creates a reservation without space yet, for bytes that arrive from `position` in the file on.
@@ -129,12 +126,11 @@ struct UploadReservation: Sendable {
         (self.position, self.end, self.size) = (position, position, size)
     }
 
-    /// Returns `true` if space is reserved up to a position.
     func includes(_ position: Int) -> Bool { position <= self.end }
 
     /// Reserves space for the bytes up to a position, and for some that follow.
     /// - Parameter most: The maximum number of bytes to reserve.
-    /// - Throws: ``UploadFailure/full(_:)``, ``RetryLaterError``.
+    /// - Throws: ``UploadFailure/full(_:)``; ``RetryLaterError`` if only the app has reserved too much for now.
     mutating func extend(to position: Int, most: Int = .max) async throws {
         guard !self.includes(position) else { return }
         let needed = position - self.end
@@ -152,15 +148,13 @@ struct UploadReservation: Sendable {
         if self.permits.count > 1 { self.permits.removeFirst(self.permits.count - 1) }
     }
 
-    /// Counts the bytes before a position as written to disk. They are still charged to the reserved space, because no
-    /// row counts them.
+    /// Counts the bytes before a position as written to disk. They stay reserved, as no row counts them.
     mutating func keep(upTo position: Int) {
         self.room.keep(position - self.position, app: self.app)
         self.kept += position - self.position
         self.position = position
     }
 
-    /// Releases all space that the upload has reserved.
     mutating func releaseAll() {
         self.room.release(self.permits, kept: self.kept, app: self.app)
         (self.permits, self.kept) = ([], 0)

@@ -14,7 +14,7 @@ final class UploadHashCache: Sendable {
     private struct Remembered {
         var hash: IncrementalHash
         let app: Int64
-        /// The value of ``State/uses`` at the last use of the hash; the hash with the lowest value is removed first.
+        /// The value of ``State/uses`` at the last use of the hash. The hash with the lowest value is removed first.
         var use: Int
     }
 
@@ -22,8 +22,7 @@ final class UploadHashCache: Sendable {
         var hashes: [UUID: Remembered] = [:]
         var uses = 0
 
-        /// Removes the least recently used hash of the app with the most hashes, which is the given app if no other has
-        /// more.
+        /// Removes the least recently used hash of the app with the most hashes: the given app if no other has more.
         mutating func makeRoom(for app: Int64) {
             let counts = Dictionary(self.hashes.values.map { ($0.app, 1) }, uniquingKeysWith: +)
             let most = counts.values.max() ?? 0
@@ -33,7 +32,7 @@ final class UploadHashCache: Sendable {
         }
     }
 
-    /// The budget by which computations take turns. It refuses no wait, because it allows one per upload.
+    /// The budget by which computations take turns. It refuses no request to wait, because one per upload may wait.
     let turns: Budget
     private let maximum: Int
     private let step: Int
@@ -46,7 +45,7 @@ final class UploadHashCache: Sendable {
         self.turns = Budget(.uploads, limits: turns)
     }
 
-    /// Returns the cached hash of the first bytes of a part; `nil` if there is none of at most `count` bytes.
+    /// Returns the cached hash of the first bytes of a part, or `nil` if there is no hash of at most `count` bytes.
     func known(_ upload: UUID, upTo count: Int) -> IncrementalHash? {
         self.state.withLock { $0.hashes[upload]?.hash }.flatMap { $0.count <= count ? $0 : nil }
     }
@@ -66,7 +65,7 @@ final class UploadHashCache: Sendable {
     /// Returns the hash of the first `count` bytes of a part, all of which the upload's row counts.
     ///
     /// If the computation is interrupted, the hash of the bytes so far is cached.
-    /// - Throws: `BudgetRefusal`, `CancellationError`, ``OpenFile/Failure``.
+    /// - Throws: `BudgetRefusal`, `CancellationError`, or ``OpenFile/Failure`` if the part cannot be read.
     func hash(
         of file: OpenFile,
         upTo count: Int,
@@ -93,7 +92,6 @@ struct IncrementalHash: Sendable {
     /// The number of bytes that are read at a time.
     private static let piece = 256 * 1024
 
-    /// The number of bytes that were hashed so far.
     private(set) var count = 0
     private var digest = SHA256()
 
@@ -101,8 +99,8 @@ struct IncrementalHash: Sendable {
 
     /// Returns the hash extended by the next bytes of a file, up to the position `end`.
     ///
-    /// It blocks.
-    /// - Throws: ``OpenFile/Failure``.
+    /// It blocks its thread.
+    /// - Throws: ``OpenFile/Failure`` if the file cannot be read.
     func adding(_ file: OpenFile, upTo end: Int) throws -> IncrementalHash {
         var next = self
         var buffer = ByteBufferAllocator().buffer(capacity: Self.piece)
@@ -118,7 +116,6 @@ struct IncrementalHash: Sendable {
         return next
     }
 
-    /// Returns the hash extended by the bytes in a buffer.
     func adding(_ buffer: ByteBuffer) -> IncrementalHash {
         var next = self
         buffer.withUnsafeReadableBytes { next.digest.update(bufferPointer: $0) }

@@ -17,9 +17,9 @@ package final class UploadService: Sendable {
     private let store: any AppStore & FileStore
     private let folder: FileFolder
     private let maximum: Int
-    /// The maximum total size of an app's files and incomplete uploads, in bytes; `nil` for no limit.
+    /// The maximum total size of an app's files and incomplete uploads, in bytes, or `nil` for no limit.
     private let quota: Int?
-    /// The maximum number of an app's files and incomplete uploads; further uploads are refused.
+    /// The maximum number of an app's files and incomplete uploads. Further uploads are refused.
     private let maximumFiles: Int
     /// The budget of uploads that are begun or received at the same time.
     private let places: Budget
@@ -79,7 +79,7 @@ package final class UploadService: Sendable {
     }
 
     /// Checks that the disk has space for this many bytes now.
-    /// - Throws: ``UploadFailure/full(_:)``.
+    /// - Throws: ``UploadFailure/full(_:)`` if it has not.
     private func checkRoom(for size: Int) async throws {
         let folder = self.folder
         guard let room = try await FileFolder.blocking({ folder.room() }), room < size else { return }
@@ -102,7 +102,7 @@ package final class UploadService: Sendable {
     }
 
     /// Checks, while bytes arrive, that the disk's reserve for the database is not in use.
-    /// - Throws: ``UploadFailure/full(_:)``.
+    /// - Throws: ``UploadFailure/full(_:)`` if it is.
     private func checkReserve() async throws {
         let folder = self.folder
         guard let room = try await FileFolder.blocking({ folder.room() }), room < 0 else { return }
@@ -164,7 +164,7 @@ package final class UploadService: Sendable {
     }
 
     /// Removes an upload and its part. The file of a completed upload is kept.
-    /// - Returns: `true` if it was removed; `false` if there is no such upload.
+    /// - Returns: `true` if it was removed, and `false` if there is no such upload.
     /// - Throws: ``UploadFailure/busy`` while bytes of the upload are received.
     package func remove(_ id: UUID) async throws -> Bool {
         guard self.receiving.withLock({ $0.insert(id).inserted }) else { throw UploadFailure.busy }
@@ -182,10 +182,9 @@ package final class UploadService: Sendable {
 // MARK: Parts
 
 extension UploadService {
-    /// The part of an upload that is being received.
     private struct OpenPart: Sendable {
         let file: OpenFile
-        /// The hash of all bytes; `nil` until it is required.
+        /// The hash of all bytes, or `nil` until it is required.
         var hash: IncrementalHash?
         /// The number of bytes that are on disk and counted by the upload's row.
         var counted: Int
@@ -193,8 +192,8 @@ extension UploadService {
         var count: Int { self.hash?.count ?? self.counted }
     }
 
-    /// Opens the part, truncated to the bytes that the row counts; `nil` if the part was already renamed to the file,
-    /// which happens if the process crashes before it writes the row.
+    /// Opens the part, truncated to the bytes that the row counts, or returns `nil` if the part was already renamed to
+    /// the file, which happens if the process crashes before it writes the row.
     private func open(_ upload: UploadRecord) async throws -> OpenPart? {
         let (folder, received) = (self.folder, upload.received)
         let (file, length) = try await FileFolder.blocking { () -> (OpenFile, Int?) in
@@ -247,8 +246,7 @@ extension UploadService {
             }
             part.counted = try await self.count(part, of: upload)
         } catch {
-            // The bytes that have arrived are counted, even if the request was cancelled, so that they need not be sent
-            // again.
+            // The arrived bytes are counted, even if the request was cancelled, so that they need not be sent again.
             _ = try? await Task { [part] in try await self.count(part, of: upload) }.value
             throw error
         }
@@ -276,8 +274,8 @@ extension UploadService {
         return hash.count
     }
 
-    /// Completes the upload if its part has all bytes and the announced hash; returns an incomplete one unchanged.
-    /// - Throws: ``UploadFailure/wrongHash`` for another hash; the upload then starts from the beginning.
+    /// Completes the upload if its part has all bytes and the announced hash. An incomplete one is returned unchanged.
+    /// - Throws: ``UploadFailure/wrongHash`` for another hash. The upload then starts from the beginning.
     private func finish(
         _ part: OpenPart,
         of upload: UploadRecord,
@@ -306,8 +304,8 @@ extension UploadService {
         return changed
     }
 
-    /// Adds the file of an upload to its app, and returns it; `nil` if the file or the upload no longer exists.
-    /// - Parameter placing: `true` to rename the part to the file first; `false` if the app already has the file.
+    /// Adds the file of an upload to its app and returns it, or returns `nil` if file or upload no longer exists.
+    /// - Parameter placing: `true` to rename the part to the file first, and `false` if the app already has the file.
     private func complete(_ upload: UploadRecord, placing: Bool) async throws -> FileRecord? {
         let folder = self.folder
         return try await folder.whileUnchanged {
@@ -322,7 +320,6 @@ extension UploadService {
         }
     }
 
-    /// Logs a failure to write to the disk, and returns the error for the caller.
     private func reported(_ failure: OpenFile.Failure, _ upload: UUID) -> UploadFailure {
         self.logger.error(
             "file cannot be stored",
@@ -335,10 +332,10 @@ extension UploadService {
 /// A file that arrives in a single request. Its size and hash are not known in advance.
 package struct NewFile: Hashable, Sendable {
     package var app: Int64
-    /// The name of the file; empty for a file that is named by its hash.
+    /// The name of the file, or an empty string for a file that is named by its hash.
     package var name: String
     package var contentType: String
-    /// The size that the sender announces; `nil` if it announces none.
+    /// The size that the sender announces, or `nil` if it announces none.
     package var announcedSize: Int?
 
     package init(app: Int64, name: String, contentType: String, announcedSize: Int? = nil) {
@@ -360,8 +357,7 @@ extension UploadService {
             var room = UploadReservation(self.room, app: file.app, for: caller, size: file.announcedSize)
             defer { room.releaseAll() }
             if let size = file.announcedSize, size > 0 {
-                // A file for which there is no room now is refused before it is sent. Space is reserved only when bytes
-                // arrive.
+                // A file without room now is refused before it is sent. Space is reserved only when bytes arrive.
                 try await self.checkQuota(for: size, app: file.app)
                 try await self.room.check(size, for: caller)
             }
@@ -446,16 +442,16 @@ extension UploadService {
 
 /// The reason why bytes of an upload were not accepted.
 package enum UploadFailure: Error, Hashable, Sendable {
-    /// There is no such upload, or it was removed meanwhile.
+    /// An upload that does not exist, or was removed meanwhile.
     case missing
-    /// Another request is sending bytes of the upload.
+    /// An upload of which another request is sending bytes.
     case busy
-    /// The offset is wrong. The associated value is the position of the next byte to send.
+    /// A wrong offset. The associated value is the position of the next byte to send.
     case wrongOffset(Int)
-    /// The hash of the received file differs from the announced hash. The upload starts from the beginning.
+    /// A hash of the received file that differs from the announced hash. The upload starts from the beginning.
     case wrongHash
-    /// The disk is full. The text states how much space is left.
+    /// A full disk. The associated value states how much space is left.
     case full(String)
-    /// The disk cannot be written to.
+    /// A disk that cannot be written to.
     case unwritable
 }

@@ -5,7 +5,7 @@ package import PushStore
 package import PushSupport
 package import PushTypes
 
-/// Notifies devices of a published issue, with one notification whatever renditions it has (reference 10.1).
+/// Notifies devices of a published issue, with one notification for its files of all screen sizes (reference 10.1).
 ///
 /// There is one notification per issue. Concurrent requests, and a request that is repeated after a crash, create only
 /// one, because the idempotency key stays the same until the issue has another notification.
@@ -13,7 +13,7 @@ package struct IssueNotifier: Sendable {
     /// The result of the operation *Notify*, which notifies devices of an issue.
     package enum Outcome: Hashable, Sendable {
         case accepted(NotificationRecord)
-        /// The issue already had this notification, from an earlier call.
+        /// The notification that the issue already had, from an earlier call.
         case repeated(NotificationRecord)
     }
 
@@ -22,12 +22,12 @@ package struct IssueNotifier: Sendable {
         package let environment: PushEnvironment
         package let audience: AudienceExpression
         package let waves: NotifyWaves
-        /// The number of active devices that would be notified now; `nil` if they were not counted.
+        /// The number of active devices that would be notified now, or `nil` if they were not counted.
         package let devices: Int?
-        /// The error with which *Notify* would be refused; `nil` if it would be accepted.
+        /// The error with which *Notify* would be refused, or `nil` if it would be accepted.
         package let refusal: RequestError?
 
-        /// The number of waves that the devices need; `nil` if they were not counted.
+        /// The number of waves that the devices need, or `nil` if they were not counted.
         package var waveCount: Int? { self.devices.map { ($0 + self.waves.size - 1) / max(1, self.waves.size) } }
     }
 
@@ -48,11 +48,10 @@ package struct IssueNotifier: Sendable {
 
     /// Accepts the notification of an issue, or returns the notification of an earlier call.
     /// - Parameters:
-    ///   - again: `true` to create another notification if the earlier one has ended; `false` returns the earlier one.
-    ///   - repetition: The caller's idempotency key of a call with `again`; `nil` to create another notification each
-    ///     time.
+    ///   - again: `true` to create another notification if the earlier one has ended, `false` to return that.
+    ///   - repetition: The caller's idempotency key of a call with `again`, or `nil` to create another one each time.
     ///   - changes: Changes to the publication's waves for this notification.
-    ///   - messageID: The message id of the push; `nil` for the current time in milliseconds.
+    ///   - messageID: The message id of the push, or `nil` for the current time in milliseconds.
     /// - Throws: ``RequestError`` if the notification is refused, for example for a draft.
     package func notify(
         _ issue: IssueRecord,
@@ -84,7 +83,6 @@ package struct IssueNotifier: Sendable {
         return try await self.accept(issue, app, key, idempotency, messageID, changes)
     }
 
-    /// Returns the idempotency key of an issue's next notification.
     private static func idempotency(of issue: IssueRecord) -> Idempotency {
         // The space in the key keeps it apart from callers' keys, which have none.
         Idempotency(
@@ -223,7 +221,7 @@ package struct IssueNotifier: Sendable {
         )
     }
 
-    /// Returns the audience: the devices with Newsstand, limited to those of a publisher's account if one is given.
+    /// Returns the audience: the devices with Newsstand, limited to those of a publisher's `account` if not `nil`.
     package static func audience(account: String?) -> AudienceExpression {
         let newsstand = AudienceExpression.attribute(name: DeviceRequest.newsstandAttribute, .equal, .bool(true))
         guard let account else { return newsstand }
@@ -240,7 +238,6 @@ package struct IssueNotifier: Sendable {
 ///
 /// Counting a million devices takes half a second, and a page that shows the number is often reloaded.
 private final class RecipientCounts: Sendable {
-    /// The selection of devices that is counted.
     struct Counted: Hashable, Sendable {
         var app: Int64
         var audience: AudienceExpression

@@ -21,9 +21,9 @@ package struct FeedbackInvalidation: Sendable {
         package let target: AppEnvironment
         /// The numbers so far: of listed tokens, and of devices that were deactivated, kept or withheld.
         package internal(set) var counts = FeedbackCounts()
-        /// The number of active devices of the environment before the first change; `nil` while nothing has changed.
+        /// The number of active devices of the environment before the first change, or `nil` while nothing has changed.
         var active: Int?
-        /// The error that ended the list early; `nil` if there was none.
+        /// The error that ended the list early, or `nil` if there was none.
         var error: (any Error)?
 
         package init(of target: AppEnvironment) { self.target = target }
@@ -31,8 +31,7 @@ package struct FeedbackInvalidation: Sendable {
 
     /// Applies a batch of a list, and returns when the changes are on disk.
     ///
-    /// A device that registered at the time of its entry or later stays active. While the breaker is open, all devices
-    /// do.
+    /// A device that registered at the time of its entry or later stays active. If the breaker is open, all do.
     package func apply(_ tuples: [FeedbackTuple], to reading: inout Reading) async throws {
         let target = reading.target
         // If a token is listed more than once, the latest entry counts.
@@ -63,7 +62,7 @@ package struct FeedbackInvalidation: Sendable {
         reading.counts.add(counts)
     }
 
-    /// Returns `true` if the breaker is open, after evaluating all entries of the list so far.
+    /// Returns whether the breaker is open, after evaluating all entries of the list so far.
     private func isBreakerOpen(for dead: Int, _ reading: inout Reading, now: Timestamp) async throws -> Bool {
         let (app, environment) = (reading.target.app, reading.target.environment)
         let active: Int

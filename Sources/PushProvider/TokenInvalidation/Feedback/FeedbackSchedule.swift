@@ -7,7 +7,7 @@ package struct FeedbackSchedule: Hashable, Sendable {
     package var interval: Duration = .seconds(3600)
     /// The back-off after a failed reading. Default up to 1 min after the first failure, doubling to 1 h.
     package var backoff = Backoff(base: .seconds(60), maximum: .seconds(3600))
-    /// The maximum duration of a reading, after which it has failed; tuples that were read are applied. Default 10 min.
+    /// The maximum duration of a reading, after which it has failed. Tuples that were read are applied. Default 10 min.
     package var deadline: Duration = .seconds(600)
 
     package init() {}
@@ -18,7 +18,7 @@ package struct FeedbackSchedule: Hashable, Sendable {
     /// Returns the time of the next reading after one that has ended.
     /// - Parameters:
     ///   - start: The beginning of the reading that has ended.
-    ///   - failures: The number of consecutive failures; 0 after a success.
+    ///   - failures: The number of consecutive failures, or 0 after a success.
     func next(
         after start: Timestamp,
         endedAt end: Timestamp,

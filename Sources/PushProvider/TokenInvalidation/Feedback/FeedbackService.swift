@@ -10,8 +10,7 @@ import Synchronization
 
 /// Reads the feedback services of all apps with a certificate, each once an hour, and deactivates the listed devices.
 ///
-/// For each app and environment, one list is read at a time. The time of the next reading is stored, so that it
-/// survives a restart.
+/// For each app and environment, one list is read at a time. The time of the next reading survives a restart.
 package final class FeedbackService: Service {
     /// Returns a stream of the tuples in a feedback service's list, which finishes at the end of the list.
     package typealias Source =
@@ -21,7 +20,7 @@ package final class FeedbackService: Service {
 
     /// The maximum number of tuples that are applied in one transaction.
     private static let batch = 500
-    /// The maximum number of lists that are read at the same time; the others wait.
+    /// The maximum number of lists that are read at the same time. The others wait.
     private static let concurrency = 4
     /// The maximum time between two checks for lists that are due.
     private static let sleep: Duration = .seconds(60)
@@ -105,8 +104,8 @@ package final class FeedbackService: Service {
     }
 
     /// Reads the list of a feedback service, unless it is being read or is not due.
-    /// - Parameter due: The current time by the steady clock; `nil` to read a list that is not due too.
-    /// - Returns: The record of the reading; `nil` if the list was not read.
+    /// - Parameter due: The current time by the steady clock, or `nil` to read the list even if it is not due.
+    /// - Returns: The record of the reading, or `nil` if the list was not read.
     private func read(_ target: AppEnvironment, due: Timestamp?) async throws -> FeedbackRun? {
         guard self.running.withLock({ $0.insert(target).inserted }) else { return nil }
         defer { self.running.withLock { _ = $0.remove(target) } }
@@ -223,7 +222,6 @@ package final class FeedbackService: Service {
         RequestError(.conflict, code: code, message: message, path: "environment")
     }
 
-    /// Returns the certificate of an environment, or the reason why there is none.
     private func certificate(of target: AppEnvironment) async throws -> Result<ClientCertificate, FeedbackFault> {
         switch try await self.directory.credential(target, at: self.time.now) {
         case .success(.certificate(let certificate)): .success(certificate)
@@ -233,7 +231,6 @@ package final class FeedbackService: Service {
     }
 }
 
-/// The reason why a feedback service cannot be read with an app's credential.
 private enum FeedbackFault: Error, CustomStringConvertible {
     case needsCertificate
     case credential(String)
@@ -255,7 +252,8 @@ private enum FeedbackFault: Error, CustomStringConvertible {
 
 /// The metrics of feedback services.
 ///
-/// `martlet_feedback_runs` counts readings by `outcome`, `martlet_feedback_tokens` counts listed tokens by `result`.
+/// `martlet_feedback_runs` counts readings by `outcome`, and `martlet_feedback_tokens` counts listed tokens by
+/// `result`.
 private struct FeedbackMetrics: Sendable {
     private let factory: any MetricsFactory
 
@@ -273,7 +271,6 @@ private struct FeedbackMetrics: Sendable {
         }
     }
 
-    /// Returns the counter with these labels. It is not cached, because readings are hourly.
     private func counter(_ label: String, _ dimensions: [(String, String)]) -> Counter {
         Counter(label: label, dimensions: dimensions, factory: self.factory)
     }

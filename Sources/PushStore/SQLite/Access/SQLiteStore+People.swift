@@ -125,7 +125,7 @@ struct PersonRows {
 
     func any() throws -> Bool { try self.database.hasRow(sql: "SELECT 1 FROM person LIMIT 1") }
 
-    /// Returns `true` if no other person than the one with this id has the name.
+    /// Returns whether a name is unused, except possibly by the person with this id.
     func isFree(_ name: String, for id: UUID) throws -> Bool {
         let sql = "SELECT 1 FROM person WHERE nameKey = ? AND id != ?"
         return try !self.database.hasRow(sql: sql, [PersonRecord.key(of: name), id.uuidString])
@@ -140,7 +140,7 @@ struct PersonRows {
     }
 
     /// Inserts a person.
-    /// - Parameter password: The hashed password; `nil` if the person has to choose one.
+    /// - Parameter password: The hashed password, or `nil` if the person has to choose one.
     /// - Returns: The assigned number of the person.
     func insert(_ person: PersonRecord, password: String?) throws -> Int64 {
         var columns: ColumnValues = [
@@ -154,7 +154,7 @@ struct PersonRows {
         try self.database.update("person", person.columns, id: person.id.uuidString)
     }
 
-    /// Stores a link, replacing the person's earlier one. A link without a person is for creating the first person.
+    /// Stores a link in place of the person's earlier one. A link without a person is for creating the first person.
     func insert(_ link: LinkRecord) throws {
         try self.database.run(sql: "DELETE FROM personLink WHERE person IS ?", [link.person?.uuidString])
         try self.database.insert(
@@ -163,7 +163,7 @@ struct PersonRows {
         )
     }
 
-    /// Returns the purpose of the link with this hash; `nil` if there is none, or if it cannot be redeemed.
+    /// Returns the purpose of the link with this hash, or `nil` if there is no such link or it cannot be redeemed.
     func link(_ hash: [UInt8], now: Timestamp) throws -> ValidLink? {
         let sql = "SELECT person FROM personLink WHERE hash = ? AND expiresAt > ?"
         guard let row = try self.database.row(sql: sql, [Data(hash), now.milliseconds]) else { return nil }

@@ -149,12 +149,13 @@ extension SessionRecord: StoredRecord {
     }
 }
 
-/// Reads and writes the sessions of people and keys, within a transaction.
+/// Reads and writes the sessions of people and API keys, within a transaction.
 extension PersonRows {
-    /// The maximum number of sign-in networks that are stored for each person; the one unused longest is forgotten.
+    /// The maximum number of sign-in networks that are stored for each person. Beyond it, the network that has been
+    /// unused for the longest time is forgotten.
     private static let maximumNetworks = 10
 
-    /// Begins a session. For a person, it also removes the lock under the name `lock`, and stores the client's network.
+    /// Begins a session. For a person, it also removes the sign-in lock `lock` and stores the client's network.
     func begin(_ signIn: SignInRecord, lock: String) throws {
         try self.insert(signIn)
         guard case .person(let person) = signIn.session.holder else { return }
@@ -169,7 +170,7 @@ extension PersonRows {
         try self.database.run(sql: forget, [id, Self.maximumNetworks])
     }
 
-    /// Writes a session, and deletes sessions that have expired or exceed the maximum number.
+    /// Inserts a session, and deletes sessions that have expired or exceed the maximum number.
     func insert(_ signIn: SignInRecord) throws {
         let session = signIn.session
         let now = session.createdAt.milliseconds
@@ -191,7 +192,7 @@ extension PersonRows {
         try self.database.run(sql: surplus, [id, SessionRecord.maximumCount])
     }
 
-    /// Returns the name of the column that identifies the holder of a session, with the holder's id.
+    /// Returns the name of the column that identifies the holder of a session, and the holder's id.
     static func column(of holder: SessionHolder) -> (name: String, id: String) {
         switch holder {
         case .person(let id): ("person", id.uuidString)

@@ -5,8 +5,7 @@ package import PushTypes
 
 /// Reads and writes the pauses of environments within a transaction.
 enum EnvironmentPauseTable {
-    /// Returns `true` if the environment is paused. With `all`, returns `true` if every environment with a credential
-    /// is paused.
+    /// Returns whether the environment is paused or, for `all`, whether every environment with a credential is.
     static func areHeld(_ environments: HoldingEnvironments, of app: Int64, in database: Database) throws -> Bool {
         switch environments {
         case .one(let environment):
@@ -23,7 +22,7 @@ enum EnvironmentPauseTable {
     }
 
     /// Records the pause of an environment, unless it is already paused or its credential has changed.
-    /// - Returns: `true` if the pause was recorded.
+    /// - Returns: Whether the pause was recorded.
     static func write(_ request: EnvironmentPauseRequest, now: Timestamp, in database: Database) throws -> Bool {
         let (pause, target, fault) = (request.pause, request.pause.target, request.pause.fault)
         let sql = """
@@ -56,7 +55,7 @@ enum EnvironmentPauseTable {
         try database.run(sql: sql, [app, environment.code])
     }
 
-    /// Returns the epoch of an environment's credential, which outlives the credential; 0 if there never was one.
+    /// Returns the epoch of an environment's credential, which outlives the credential, or 0 if there never was one.
     static func epoch(app: Int64, environment: PushEnvironment, in database: Database) throws -> Int64 {
         let sql = "SELECT epoch FROM environmentState WHERE app = ? AND environment = ?"
         return try database.integer(sql: sql, [app, environment.code]) ?? 0

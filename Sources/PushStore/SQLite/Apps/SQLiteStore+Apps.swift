@@ -5,9 +5,7 @@ import PushSupport
 package import PushTypes
 import Synchronization
 
-/// Reads apps, within a transaction.
 struct AppRows {
-    /// The SQL condition that the app of a notification is not stopped.
     static let isNotStopped = "notification.app NOT IN (SELECT app FROM appStop)"
 
     let database: Database
@@ -17,7 +15,7 @@ struct AppRows {
         apps.isEmpty ? "TRUE" : "app NOT IN (\(apps.sorted().map(String.init).joined(separator: ", ")))"
     }
 
-    /// Returns the app with a bundle id; `nil` if there is none, or if the app is being erased.
+    /// Returns the app with a bundle id, or `nil` if there is none or if the app is being erased.
     func app(_ bundleID: Topic) throws -> AppRecord? {
         let sql = "SELECT * FROM app WHERE bundleID = ? AND isErased = 0"
         return try self.database.record(sql: sql, [bundleID.name])
@@ -29,7 +27,7 @@ struct AppRows {
         try self.database.row(sql: "SELECT bundleID FROM app WHERE id = ?", [app])?.topic("bundleID")
     }
 
-    /// Returns `true` if the app exists and is not being erased. Each transaction that writes for an app must check it.
+    /// Returns whether the app exists and is not being erased. Each transaction that writes for an app must check it.
     ///
     /// A request looks up its app before it reads its body, which may take long. If the app is erased meanwhile, a row
     /// that is written afterwards would never be deleted from a table without a reference to `app`.
@@ -82,7 +80,7 @@ extension AppRecord: StoredRecord {
 }
 
 extension Set where Element == Topic {
-    /// Parses the stored form of the bundle ids to which a key or a person is limited.
+    /// Parses the stored form of the bundle ids to which an API key or a person is limited.
     init(stored text: String) { self.init(text.split(separator: " ").compactMap { Topic(String($0)) }) }
 
     /// The stored form: the bundle ids separated by spaces, which no bundle id contains.

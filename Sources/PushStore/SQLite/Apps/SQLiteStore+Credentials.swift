@@ -120,7 +120,7 @@ extension SQLiteStore {
     }
 
     /// Decodes the credential in a row, and opens its secret.
-    /// - Throws: ``DamagedRow``, ``StoreError/wrongMasterKey``.
+    /// - Throws: ``DamagedRow`` if a value is missing, or ``StoreError/wrongMasterKey`` if the secret cannot be opened.
     private static func credential(
         _ row: Row,
         app: Int64,
@@ -133,7 +133,6 @@ extension SQLiteStore {
         return try CredentialColumns(kind: kind, teamID: row["teamID"], keyID: row["keyID"], secret: secret).credential
     }
 
-    /// Deletes the recorded health of an environment, which was derived from another credential.
     private static func forgetHealth(app: Int64, environment: PushEnvironment, in database: Database) throws {
         try database.run(sql: "DELETE FROM health WHERE app = ? AND environment = ?", [app, environment.code])
     }
@@ -232,7 +231,7 @@ extension SQLiteStore {
 
     private static let ofKey = "WHERE teamID = ? AND keyID = ? AND fingerprint = ?"
 
-    /// Returns the stored token of a key; `nil` if there is none, or if it cannot be opened and has to be replaced.
+    /// Returns the stored token of a key, or `nil` if there is none or if it cannot be opened and has to be replaced.
     private static func providerToken(
         _ key: ProviderTokenKey,
         _ masterKey: MasterKey,

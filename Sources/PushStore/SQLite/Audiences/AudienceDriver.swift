@@ -6,7 +6,6 @@ import PushTypes
 /// Index ranges that together cover all devices of an audience, and possibly other devices. If the ranges have few
 /// entries, looking up their devices is faster than scanning all devices of the app.
 struct AudienceDriver: Sendable {
-    /// A range of one index.
     struct IndexRange: Sendable {
         /// The table of the index, with an `INDEXED BY` clause where SQLite's planner must not choose the index itself.
         var table: String
@@ -17,10 +16,9 @@ struct AudienceDriver: Sendable {
     }
 
     private let ranges: [IndexRange]
-    /// The number of entries in all ranges together.
     let count: Int
 
-    /// The subquery for `id IN (…)` that selects the ids. It takes the arguments of ``arguments(after:upTo:)``.
+    /// The subquery for `id IN (…)` that selects the ids, with the arguments that ``arguments(after:upTo:)`` returns.
     var sql: String {
         self.ranges.map { range in
             """
@@ -37,9 +35,9 @@ struct AudienceDriver: Sendable {
 
     /// Chooses the index ranges with the fewest entries that cover an expression.
     /// - Parameters:
-    ///   - kind: The kind of the devices' tokens; `nil` for all.
+    ///   - kind: The kind of the devices' tokens, or `nil` for all kinds.
     ///   - limit: The maximum number of entries in the chosen ranges.
-    /// - Returns: The ranges; `nil` if all candidates exceed the limit, or if no index covers the expression.
+    /// - Returns: The ranges, or `nil` if all candidates exceed the limit or no index covers the expression.
     static func choose(
         _ expression: AudienceExpression,
         of kind: DeviceTokenKind?,
@@ -73,21 +71,21 @@ struct AudienceDriver: Sendable {
 }
 
 extension AudienceDriver? {
-    /// The SQL that limits a condition on `device` to the index ranges; empty for `nil`.
+    /// The SQL condition that limits rows of `device` to the index ranges, or an empty string for `nil`.
     var condition: String { self.map { " AND id IN (\($0.sql))" } ?? "" }
 }
 
 /// A tree of index ranges that cover the devices of an expression, from which the cheapest alternative is chosen.
 private indirect enum CandidateRanges {
-    /// A leaf: the union of the ranges covers the devices of a single condition.
+    /// A leaf, whose ranges together cover the devices of a single condition.
     case ranges([AudienceDriver.IndexRange])
-    /// Alternatives, of which one is chosen: each alone covers the devices.
+    /// Alternatives, each of which covers the devices alone, so that only one is used.
     case oneOf([CandidateRanges])
-    /// Parts that are all needed: only their union covers the devices.
+    /// Parts that cover the devices only together, so that all are used.
     case all([CandidateRanges])
 
-    /// Creates the candidates for devices with one kind of token; `nil` if no index narrows them. The kind alert, which
-    /// most tokens have, is not indexed.
+    /// Creates the candidates for devices with one kind of token, or returns `nil` if no index narrows them. The kind
+    /// alert, which most tokens have, is not indexed.
     init?(_ expression: AudienceExpression, of kind: DeviceTokenKind?, app: Int64) {
         let ofExpression = CandidateRanges(expression, app: app)
         guard let kind, kind != .alert else {
@@ -99,7 +97,7 @@ private indirect enum CandidateRanges {
         self = ofExpression.map { .oneOf([ofKind, $0]) } ?? ofKind
     }
 
-    /// Creates the candidates; `nil` for an expression that no index narrows, such as all devices or a negation.
+    /// Creates the candidates, or returns `nil` for an expression that no index narrows, such as a negation.
     init?(_ expression: AudienceExpression, app: Int64) {
         switch expression {
         case .everyone, .not: return nil
@@ -115,7 +113,7 @@ private indirect enum CandidateRanges {
         }
     }
 
-    /// The number of ``ranges(_:)`` in the whole tree, on which the permitted effort of counting depends; at least 1.
+    /// The number of leaves in the whole tree, at least 1, among which the permitted effort of counting is divided.
     var count: Int {
         switch self {
         case .ranges: 1
@@ -123,7 +121,7 @@ private indirect enum CandidateRanges {
         }
     }
 
-    /// Returns the alternative with the fewest entries; `nil` if none has fewer than `limit`.
+    /// Returns the alternative with the fewest entries, or `nil` if none has fewer than `limit`.
     func smallest(below limit: Int, in database: Database) throws -> (ranges: [AudienceDriver.IndexRange], count: Int)?
     {
         switch self {
@@ -150,7 +148,6 @@ private indirect enum CandidateRanges {
         }
     }
 
-    /// Counts the entries of a range, at most `limit`.
     private static func count(_ range: AudienceDriver.IndexRange, limit: Int, in database: Database) throws -> Int {
         let sql = "SELECT count(*) FROM (SELECT 1 FROM \(range.table) WHERE \(range.condition) LIMIT ?)"
         return try database.count(sql: sql, StatementArguments(range.arguments + [limit.databaseValue]))
@@ -163,7 +160,6 @@ extension AudienceSQL {
         kind == .alert ? "kind = 0" : "kind = \(kind.code) AND kind != 0"
     }
 
-    /// Returns the index range of the devices with tokens of a kind other than alert.
     static func range(of kind: DeviceTokenKind, app: Int64) -> AudienceDriver.IndexRange {
         AudienceDriver.IndexRange(
             table: "device INDEXED BY deviceByKind",
@@ -173,7 +169,7 @@ extension AudienceSQL {
         )
     }
 
-    /// Returns the index ranges of a single condition.
+    /// Returns the index ranges of a single condition. The list is empty for an expression that is not one.
     static func ranges(of expression: AudienceExpression, app: Int64) -> [AudienceDriver.IndexRange] {
         func range(_ table: String, _ id: String, _ condition: String, _ arguments: [any DatabaseValueConvertible])
             -> AudienceDriver.IndexRange

@@ -85,7 +85,7 @@ struct AudienceSQL: Sendable {
         self.sql += ")"
     }
 
-    /// Returns the SQL conditions on environment and token kind, each preceded by `AND`; empty if both are `nil`.
+    /// Returns the SQL conditions on environment and token kind, each preceded by `AND`. A `nil` value adds none.
     static func only(_ environment: PushEnvironment?, _ kind: DeviceTokenKind?) -> String {
         (environment.map { " AND environment = \($0.code)" } ?? "") + (kind.map { " AND kind = \($0.code)" } ?? "")
     }
@@ -104,7 +104,6 @@ struct AudienceSQL: Sendable {
         return (sql, [outcomes.notification.uuidString.databaseValue] + texts.map(\.databaseValue))
     }
 
-    /// Returns the SQL operator of a comparison.
     static func sign(_ comparison: AudienceExpression.Comparison) -> String {
         switch comparison {
         case .equal: "="
@@ -139,7 +138,7 @@ struct DeviceFilter: Sendable {
     private(set) var arguments: [DatabaseValue] = []
     /// The `INDEXED BY` clause that sets the order of the scanned devices. SQLite's own choice would require a sort.
     let index: String
-    /// Indicates whether many notifications share this filter, so that its prepared statement is worth caching.
+    /// A Boolean value that indicates whether the statement is worth caching, because many notifications share it.
     let isCommon: Bool
 
     init(_ claim: ShardClaim, audience: AudienceExpression) {

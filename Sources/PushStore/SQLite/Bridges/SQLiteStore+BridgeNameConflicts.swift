@@ -3,7 +3,7 @@ package import ProviderModel
 import PushTypes
 
 extension SQLiteStore {
-    /// Returns the reason for which a new bridge is refused; `nil` if it can be added.
+    /// Returns the reason for which a new bridge is refused, or `nil` if it can be added.
     static func refusal(of bridge: BridgeRecord, in database: Database) throws -> BridgeChangeResult? {
         let count = try database.count(sql: "SELECT count(*) FROM bridge WHERE app = ?", [bridge.app])
         guard count < BridgeRecord.maximumOfApp else { return .tooMany }
@@ -14,8 +14,8 @@ extension SQLiteStore {
         return try isOthers || Self.overlapsOthers(bridge, claim, in: database) ? .nameOverlaps : nil
     }
 
-    /// Returns `true` if a Matrix bridge's name begins with another app's bundle id that is longer than `claim`, the
-    /// length of the own bundle id in the name. Such a bridge would capture pushes for an app without a bridge.
+    /// Returns whether the name of a Matrix bridge begins with another app's bundle id that is longer than `claim`, the
+    /// length of its own app's bundle id in the name. Such a bridge would capture pushes for an app without a bridge.
     private static func hasOwner(_ bridge: BridgeRecord, beyond claim: Int, in database: Database) throws -> Bool {
         let bundleIDs = BridgeRecord.bundleIDs(beginning: bridge.name).filter { $0.utf8.count > claim }
         guard !bundleIDs.isEmpty else { return false }
@@ -25,7 +25,7 @@ extension SQLiteStore {
         return try database.hasRow(sql: sql, arguments, isKept: false)
     }
 
-    /// Returns `true` if some Matrix app id matches both this bridge and a bridge of another app.
+    /// Returns whether some Matrix app id matches both this bridge and a bridge of another app.
     ///
     /// A bridge whose name begins with its app's bundle id is exempt, so that no other app can block it with a pattern
     /// such as `*`.
@@ -42,7 +42,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Returns the app that owns the topic of an old provider; `nil` if no app owns it.
+    /// Returns the app that owns the topic of an old provider, or `nil` if no app owns it.
     static func owner(ofTopic name: String, in database: Database) throws -> Int64? {
         let sql = "SELECT id FROM app WHERE bundleID = ? AND isErased = 0"
         return try Topic(name)?.owner { try database.integer(sql: sql, [$0.name]) }
@@ -56,15 +56,16 @@ extension SQLiteStore {
     }
 }
 
-/// A search for bridges that are overruled by bridges of other apps. Each step compares a single Matrix bridge, because
-/// comparing glob patterns takes long.
+/// A search for the bridges whose pushes go to bridges of other apps (``OverruledBridge``). Each step compares a single
+/// Matrix bridge, because comparing glob patterns takes long.
 struct OverruledSearch: Sendable {
     /// A Matrix bridge to whose name other apps have a stronger claim.
     private struct Candidate: Sendable {
         let name: String
         let app: Int64
         let bundleID: Topic
-        /// The bundle ids of the apps with a stronger claim, which are longer prefixes of the name, longest first.
+        /// The bundle ids of the apps with a stronger claim, longest first. They are longer prefixes of the name than
+        /// the bundle id of the bridge's own app.
         let others: [Topic]
     }
 
@@ -74,7 +75,7 @@ struct OverruledSearch: Sendable {
     /// The names of Matrix bridges that begin with their own app's bundle id, keyed by bundle id.
     private let names: [Topic: [String]]
 
-    /// Reads the names of bridges.
+    /// Creates a search, and reads the names of the bridges from the database.
     /// - Parameter apps: The apps whose overruled bridges are searched for.
     init(apps: [Int64], in database: Database) throws {
         var bundleIDs: [Int64: Topic] = [:]
@@ -109,7 +110,7 @@ struct OverruledSearch: Sendable {
         (self.found, self.rest, self.names) = (found, candidates[...], names)
     }
 
-    /// Returns the names of the apps' bridges of one kind, sorted, with the app of each.
+    /// Returns the bridges of one kind that the apps have, sorted by name.
     private static func bridges(
         _ kind: BridgeKind,
         of apps: [Int64],
@@ -126,7 +127,7 @@ struct OverruledSearch: Sendable {
 
     /// Compares the next Matrix bridge with the bridges of the apps that have a stronger claim to its name.
     /// - Parameter limit: The maximum number of bridges to find.
-    /// - Returns: `true` if the search is complete.
+    /// - Returns: Whether the search is complete.
     mutating func compareNext(limit: Int) -> Bool {
         guard self.found.count < limit, let bridge = self.rest.popFirst() else {
             self.found = Array(self.found.prefix(limit))

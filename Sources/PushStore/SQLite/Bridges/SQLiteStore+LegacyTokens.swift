@@ -4,8 +4,7 @@ package import ProviderModel
 package import PushTypes
 
 extension SQLiteStore {
-    /// The SQL condition that a device has registered the token of a `legacyToken` entry since the entry was written,
-    /// so that the token is valid again.
+    /// The SQL condition that a device has registered the token of a `legacyToken` row since that was written.
     private static let hasRegistered = """
         EXISTS (SELECT 1 FROM device
             WHERE device.app = legacyToken.app AND device.environment = legacyToken.environment
@@ -95,7 +94,7 @@ extension SQLiteStore {
         return try await self.database.run(sql: sql, [before.milliseconds, limit])
     }
 
-    /// Deletes the entry of a token once its provider has been told both by an error packet and by the feedback list.
+    /// Deletes the entry of a token that both an error packet and the feedback list have reported to the provider.
     private static func removeSettled(_ token: DeviceToken, of target: AppEnvironment, in database: Database) throws {
         let sql = """
             DELETE FROM legacyToken WHERE app = ? AND environment = ? AND token = ? AND isListed = 0 AND isRefused = 0

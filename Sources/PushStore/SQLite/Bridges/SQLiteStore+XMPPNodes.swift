@@ -108,7 +108,7 @@ extension XMPPNodeRecord: StoredRecord {
 }
 
 extension XMPPNodeRecord.Owner {
-    /// The column that identifies the owner in the tables of nodes and of devices, and its value.
+    /// The column that identifies the owner in the tables of nodes and of devices, and the owner's value in it.
     fileprivate var column: (name: String, value: String) {
         switch self {
         case .installation(let installation): ("installation", installation)

@@ -1,12 +1,12 @@
 import GRDB
 import ProviderModel
 
-/// The reason text of a delivery, stored once for all deliveries that have it. A campaign has few different ones.
+/// The reason text of a delivery, stored once for all deliveries that have it. A campaign has few different reasons.
 struct DeliveryReason: SharedRow {
     /// The maximum length of a stored reason, in characters. Longer reasons of a push service are truncated.
     private static let maximumLength = 300
-    /// The maximum number of distinct reasons in the store; any further one is stored as ``other``. Push services use a
-    /// few dozen, but a service might send arbitrary texts.
+    /// The maximum number of distinct reasons in the store, beyond which reasons are stored as ``other``. Push services
+    /// use a few dozen, but a service might send arbitrary texts.
     private static let maximumCount = 10_000
     private static let other = "another reason than the 10,000 that are known"
 

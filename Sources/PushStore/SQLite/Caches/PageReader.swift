@@ -5,14 +5,12 @@ import Synchronization
 
 /// Reads pages of recipients. It caches the index ranges of narrow audiences and the sizes of reads.
 final class PageReader: Sendable {
-    /// The index ranges of narrow audiences, keyed by notification. They are cached because choosing them costs more
-    /// than using them.
+    /// The index ranges of narrow audiences, keyed by notification. Choosing them costs more than using them.
     private let drivers = SharedCache<Int64, AudienceDriver?>(maximum: 100)
     private let ranges = Mutex(PageRanges())
 
     /// Reads the next page of a shard.
-    /// - Parameter body: Reads the next page of a section of the shard, through the given index ranges if the audience
-    ///   is narrow.
+    /// - Parameter body: A function that reads the next page of a part of the shard, using index ranges if given.
     func read(
         _ claim: ShardClaim,
         from store: StoreDatabase,
@@ -35,8 +33,7 @@ final class PageReader: Sendable {
         }
     }
 
-    /// Returns the index ranges of a narrow audience, which are chosen once per notification; `nil` means to scan all
-    /// devices.
+    /// Returns the index ranges of a narrow audience, chosen once per notification, or `nil` to scan all devices.
     private func driver(of claim: ShardClaim, in database: Database) throws -> AudienceDriver? {
         guard claim.isNarrow, case .devices(let audience) = claim.notification.audience else { return nil }
         return try self.drivers.value(claim.notificationNumber) {
@@ -55,11 +52,9 @@ struct PageRanges: Sendable {
     /// The number of ids in the first range after an interruption.
     private static let first: Int64 = 1024
 
-    /// The number of ids in the next range, keyed by notification. A notification without an entry reads its whole
-    /// shard at once.
+    /// The number of ids in the next range, keyed by notification. Without an entry, the whole shard is read.
     private var sizes = BoundedCache<Int64, Int64>(maximum: 100)
 
-    /// Returns the last id of the next range of a shard.
     func end(of claim: ShardClaim) -> Int64 {
         guard let size = self.sizes[claim.notificationNumber] else { return claim.end }
         let (end, hasOverflow) = claim.cursor.addingReportingOverflow(size)
@@ -72,7 +67,7 @@ struct PageRanges: Sendable {
         self.sizes[claim.notificationNumber] = end < claim.end && size < Int64.max / 2 ? size * 2 : nil
     }
 
-    /// Shortens the next range to a quarter, or to ``first`` after the first interruption by a checkpoint.
+    /// Reduces the next range to a quarter or, after the first interruption by a checkpoint, to ``first``.
     mutating func interrupted(_ claim: ShardClaim) {
         let size = self.sizes[claim.notificationNumber].map { max(1, $0 / 4) }
         self.sizes[claim.notificationNumber] = size ?? Self.first

@@ -3,8 +3,7 @@ import PushSupport
 import PushTypes
 import Synchronization
 
-/// Writes pages and accepted notifications. Between transactions it keeps the ids of shared rows and the counters of
-/// charts in memory.
+/// Writes pages and accepted notifications, and caches the ids of shared rows and the counters of charts.
 final class PageWriter: Sendable {
     private let reasons = SharedCache<DeliveryReason, Int64>(maximum: 1000)
     private let connections = SharedCache<OpenedConnection, Int64>(maximum: 1000)
@@ -64,14 +63,13 @@ final class CommitContext {
     let statistics = StatisticCounter()
     /// The fencing numbers of the leases whose shards have finished.
     private(set) var fences: Set<Int64> = []
-    /// The apps whose notifications have finished.
     private(set) var apps: Set<Int64> = []
 
     fileprivate init(reasons: [DeliveryReason: Int64], connections: [OpenedConnection: Int64]) {
         (self.reasons, self.connections) = (ReasonLookup(known: reasons), ConnectionLookup(known: connections))
     }
 
-    /// Records that a notification has finished, and that the lease of its shard can end.
+    /// Records that a notification of `app` has finished, so that the lease `fence` of its shard can end.
     func ended(_ fence: Int64, of app: Int64) {
         self.fences.insert(fence)
         self.apps.insert(app)

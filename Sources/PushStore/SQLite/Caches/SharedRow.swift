@@ -3,7 +3,7 @@ import PushTypes
 
 /// A value that is stored once in a row of its own, to which other rows refer by id.
 protocol SharedRow: Hashable, Sendable {
-    /// Returns the id of the value's row, which is inserted if there is none.
+    /// Returns the id of the value's row, inserting the row if there is none.
     func id(in database: Database) throws -> Int64
 }
 
@@ -25,7 +25,7 @@ final class SharedRowLookup<Value: SharedRow> {
 }
 
 extension OpenedConnection: SharedRow {
-    /// Inserts a row for the connection. A connection whose id is not cached has no row.
+    /// Inserts a row for the connection, and returns its id. A connection whose id is not cached has no row.
     func id(in database: Database) throws -> Int64 {
         try database.insert(
             into: "connection",

@@ -6,8 +6,7 @@ import Synchronization
 /// Counts the final states that a transaction writes, for the charts.
 final class StatisticCounter {
     struct Counts: Sendable {
-        /// The numbers of accepted, rejected, failed, skipped and unknown recipients, and of opened notifications, in
-        /// this order.
+        /// The numbers of accepted, rejected, failed, skipped, unknown and opened deliveries, in this order.
         var outcomes = [Int64](repeating: 0, count: 6)
         var latency = [Int64](repeating: 0, count: LatencyHistogram.count)
         var reasons: [Reason: Int64] = [:]
@@ -30,7 +29,6 @@ final class StatisticCounter {
             self.reasons.merge(other.reasons, uniquingKeysWith: +)
         }
 
-        /// The counts with opposite sign, which undo these counts when they are added.
         var negated: Counts {
             Counts(outcomes: self.outcomes.map(-), latency: self.latency.map(-), reasons: self.reasons.mapValues(-))
         }
@@ -54,7 +52,6 @@ final class StatisticCounter {
         self.apps[app, default: Counts()].add(deliveries)
     }
 
-    /// Adds to the number of installations that have opened a notification.
     func addOpened(_ count: Int64, of app: Int64) { self.apps[app, default: Counts()].outcomes[5] += count }
 
     private static let addition = """
@@ -82,8 +79,7 @@ final class StatisticCounter {
 }
 
 extension DeliveryRecord.State {
-    /// The index of a final state in ``StatisticCounter/Counts/outcomes``, which is ordered by raw value; `nil` for
-    /// ``sending``.
+    /// The index of a final state in ``StatisticCounter/Counts/outcomes``, or `nil` for ``sending``.
     var place: Int? { self == .sending ? nil : Int(self.rawValue) - 1 }
 }
 
@@ -104,18 +100,16 @@ final class PendingStatistics: Sendable {
 
     private let state = Mutex(State())
 
-    /// Indicates whether counts may be missing on disk until they are written again.
+    /// A Boolean value that indicates whether some counts have yet to be written to disk.
     var needsWrite: Bool { self.state.withLock { $0.underWay > 0 || !$0.numbers.isEmpty } }
 
-    /// Adds the counts of a transaction just before it commits, so that they can be written as soon as its changes are
-    /// visible.
+    /// Adds the counts of a transaction just before its commit, so that they can be written right after it.
     func add(_ apps: [Int64: StatisticCounter.Counts], now: Timestamp) {
         guard !apps.isEmpty else { return }
         self.add([StatisticStep.minute.start(of: now).seconds: apps])
     }
 
-    /// Reverts the counts of a transaction that failed. Counts that were written meanwhile are subtracted with the next
-    /// write.
+    /// Reverts the counts of a transaction that failed. The next write subtracts those written meanwhile.
     func remove(_ apps: [Int64: StatisticCounter.Counts], now: Timestamp) {
         self.add(apps.mapValues(\.negated), now: now)
     }
@@ -135,7 +129,7 @@ final class PendingStatistics: Sendable {
         self.state.withLock { $0.underWay -= 1 }
     }
 
-    /// Returns the taken counts to the pending ones, because they could not be written.
+    /// Adds the taken counts to the pending ones again, because they could not be written.
     func restore(_ numbers: Numbers) {
         self.add(numbers)
         self.written(numbers)

@@ -36,8 +36,8 @@ final class AppCache: Sendable {
 /// A flag that is set when a transaction changes a table on which ``AppCache`` depends. Triggers on the writer's
 /// connection set it, so that no statement is missed.
 final class AppChangeMark: Sendable {
-    /// The tables whose changes set the flag, each with the columns whose updates count; `nil` if updates of any column
-    /// count. Insertions and deletions always do.
+    /// The tables whose changes set the flag. Insertions and deletions always set it. Updates set it if they concern
+    /// one of the named columns or, with `nil`, any column.
     private static let tables: [(name: String, columns: String?)] = [
         (
             "app",
@@ -72,7 +72,6 @@ final class AppChangeMark: Sendable {
 
     private func set() { self.isSet.store(true, ordering: .relaxed) }
 
-    /// Resets the flag, and returns `true` if it was set since the last call. The flag is set and reset on the writer's
-    /// queue, which runs one transaction at a time.
+    /// Resets the flag, and returns whether it was set. This runs, like transactions, on the writer's queue.
     func take() -> Bool { self.isSet.exchange(false, ordering: .relaxed) }
 }

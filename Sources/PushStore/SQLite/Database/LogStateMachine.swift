@@ -5,14 +5,13 @@
 /// further only while another process holds a snapshot, or briefly while a read of this process keeps its snapshot for
 /// longer than ``Limits/longPatience``.
 struct LogStateMachine {
-    /// The limits of the log. Lengths are numbers of pages in the log; a page takes 4 kB and 24 bytes.
+    /// The limits of the log. Lengths are numbers of pages in the log, each of which takes 4 kB and 24 bytes.
     struct Limits: Hashable, Sendable {
         /// The threshold above which each commit runs a passive checkpoint (`SQLITE_CHECKPOINT_PASSIVE`).
         var checkpoint = 8000
         /// The threshold above which a truncating checkpoint runs, for which readers renew their snapshots: 41 MB.
         var renewal = 10_000
-        /// The threshold above which writers wait for a truncating checkpoint: 49 MB. It leaves 15 MB of 64 MB for one
-        /// transaction.
+        /// The threshold above which writers wait for a truncating checkpoint: 49 MB, to leave room below 64 MB.
         var hold = 12_000
         /// The maximum time that a truncating checkpoint waits for readers to renew their snapshots.
         var patience: Duration = .seconds(1)
@@ -21,8 +20,7 @@ struct LogStateMachine {
         var longPatience: Duration = .seconds(5)
     }
 
-    /// The time for which writers continue, without another truncating checkpoint, after a snapshot of another process
-    /// has prevented one.
+    /// The time for which writers continue after a snapshot of another process has prevented a truncating checkpoint.
     static let grace: Duration = .seconds(5)
     /// The time for which writers continue after a read of this process has prevented a truncating checkpoint. It is
     /// short, because such a read finishes soon.
@@ -30,26 +28,26 @@ struct LogStateMachine {
 
     /// The reason of a request for a truncating checkpoint.
     enum Reason {
-        /// The log exceeded its limit after the last commit.
+        /// A request because the log exceeded its limit after the last commit.
         case length
-        /// The file of the log is long, even if the log was short after the last commit.
+        /// A request because the file of the log is long, even if the log was short after the last commit.
         case fileLength
-        /// The caller needs an empty log.
+        /// A request by a caller that needs an empty log.
         case demand
     }
 
     private enum Phase {
         case open, folding
-        /// A snapshot has prevented the last truncating checkpoint. No other one runs for writers until the given time.
+        /// The phase after a snapshot has prevented a checkpoint. Writers try no other before the given time.
         case prevented(until: ContinuousClock.Instant)
     }
 
     /// The response to a request for a truncating checkpoint.
     enum Turn {
         case fold
-        /// The caller waits until the checkpoint of another caller has finished.
+        /// The response to a caller that has to wait until the checkpoint of another caller has finished.
         case wait
-        /// The caller continues without a checkpoint: the log is short, or a snapshot has just prevented one.
+        /// The response to a caller that continues, because the log is short or a snapshot has just prevented one.
         case pass
     }
 
@@ -63,20 +61,20 @@ struct LogStateMachine {
     init(limits: Limits = Limits()) { self.limits = limits }
 
     /// Records the number of pages in the log after a commit.
-    /// - Returns: `true` if the caller should run a passive checkpoint.
+    /// - Returns: Whether the caller should run a passive checkpoint.
     mutating func commit(pages: Int) -> Bool {
         self.pages = pages
         return pages >= self.limits.checkpoint
     }
 
-    /// Returns `true` if a transaction may begin: the log is shorter than ``Limits/hold``, or a snapshot has prevented
-    /// a truncating checkpoint and the grace period since then has not passed.
+    /// Returns whether a transaction may begin, because the log is shorter than ``Limits/hold``, or because a snapshot
+    /// has prevented a truncating checkpoint and the grace period since then has not passed.
     func admitsWriter(now: ContinuousClock.Instant) -> Bool {
         if case .prevented(let until) = self.phase, now < until { return true }
         return self.pages < self.limits.hold
     }
 
-    /// Indicates whether a truncating checkpoint is in progress.
+    /// A Boolean value that indicates whether a truncating checkpoint is in progress.
     var isFolding: Bool { if case .folding = self.phase { true } else { false } }
 
     /// Decides how a caller that requests a truncating checkpoint proceeds.
@@ -95,7 +93,9 @@ struct LogStateMachine {
     }
 
     /// Records the result of a truncating checkpoint.
-    /// - Parameter isOwn: Whether a read of this process, and not another process, prevented the checkpoint.
+    /// - Parameters:
+    ///   - isComplete: Whether the checkpoint emptied the log.
+    ///   - isOwn: Whether a read of this process, and not another process, prevented the checkpoint.
     mutating func end(isComplete: Bool, isOwn: Bool = false, now: ContinuousClock.Instant) {
         if isComplete {
             (self.phase, self.pages) = (.open, 0)

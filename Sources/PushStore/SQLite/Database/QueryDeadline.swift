@@ -11,22 +11,21 @@ final class QueryDeadline {
     /// The reason for which a query was interrupted.
     enum Stop: Error {
         case outOfTime, ending
-        /// A truncating checkpoint is in progress. The query starts again with a new snapshot once the checkpoint has
-        /// finished.
+        /// An interruption for a truncating checkpoint. The query starts again afterwards, with a new snapshot.
         case renewal
     }
 
-    /// The limits of a query, or of one step of a query.
+    /// The limits on the time of a query, or of one step of a query.
     struct Limits: Sendable {
-        /// The maximum time of the query; `nil` for no limit.
+        /// The maximum time of the query, or `nil` for no limit.
         var budget: Duration?
         var clock = QueryClock.wall
-        /// The time at which the query is interrupted, because its caller no longer waits; `nil` for none.
+        /// The time at which the query is interrupted, because its caller no longer waits, or `nil` for none.
         var end: ContinuousClock.Instant?
-        /// Indicates whether the query pauses periodically to yield the processor.
+        /// A Boolean value that indicates whether the query pauses periodically to yield the processor.
         var rests = false
 
-        /// Indicates whether the limits leave time for another step.
+        /// A Boolean value that indicates whether the limits leave time for another step.
         var allowsMore: Bool { self.budget.map { $0 > .zero } ?? true && self.end.map { .now < $0 } ?? true }
     }
 
@@ -46,7 +45,7 @@ final class QueryDeadline {
     /// Creates a deadline, and starts to measure the query's time.
     /// - Parameters:
     ///   - log: The write-ahead log of the store, whose truncating checkpoints interrupt the query.
-    ///   - isEnding: Returns `true` if the store is being closed. It is called at each pause.
+    ///   - isEnding: A function that returns whether the store is being closed. It is called at each pause.
     init(_ limits: Limits = Limits(), log: WriteAheadLog, isEnding: @escaping () -> Bool = { false }) {
         (self.limits, self.log, self.isEnding) = (limits, log, isEnding)
         self.start = limits.clock.now
@@ -57,7 +56,7 @@ final class QueryDeadline {
     var used: Duration { self.limits.clock.now - self.start }
 
     /// Runs a query under the deadline.
-    /// - Throws: ``Stop``, or the error of `body`.
+    /// - Throws: ``Stop`` if the deadline interrupts the query, or the error of `body`.
     func run<Value>(_ database: Database, _ body: (Database) throws -> Value) throws -> Value {
         sqlite3_progress_handler(
             database.sqliteConnection,
@@ -76,7 +75,7 @@ final class QueryDeadline {
         }
     }
 
-    /// Returns `true` if the query may continue. It first pauses if a pause is due.
+    /// Returns whether the query may continue, after a pause if one is due.
     private func mayContinue() -> Bool {
         let now = self.limits.clock.now
         if let budget = self.limits.budget, now - self.start >= budget {
@@ -100,7 +99,6 @@ enum QueryClock: Sendable {
     /// The processor time of the query's thread. Other threads do not use up a budget that is measured by it.
     case processor
 
-    /// The reading of the clock on the current thread.
     var now: Duration {
         var time = timespec()
         clock_gettime(self == .wall ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID, &time)

@@ -3,8 +3,7 @@ import GRDB
 import GRDBSQLite
 import PushTypes
 
-/// A prepared statement that reads and binds values without GRDB's wrapper types, which would cost more in a campaign
-/// than SQLite itself.
+/// A prepared statement that reads and binds values without GRDB's wrapper types, which cost more than SQLite itself.
 struct RawStatement {
     private let statement: SQLiteStatement
     /// The GRDB statement that owns ``statement`` and keeps it alive.
@@ -46,7 +45,7 @@ struct RawStatement {
         if let sixth { self.bind(sixth, at: 6) }
     }
 
-    /// Binds a string, which ends at its first NUL, like the strings that GRDB binds; `nil` becomes NULL.
+    /// Binds a string up to its first NUL character, as GRDB does, or binds NULL for `nil`.
     func bind(_ text: String?, at position: Int32) {
         guard let text else { return self.bindNull(at: position) }
         // SQLite copies the string, so it need not outlive this call.
@@ -89,7 +88,7 @@ struct RawStatement {
     }
 
     /// Steps to the next row. Call ``reset()`` after the last row that is needed.
-    /// - Returns: `true` if there is a next row.
+    /// - Returns: Whether there is a next row.
     func step() throws -> Bool {
         switch sqlite3_step(self.statement) {
         case SQLITE_ROW: return true
@@ -118,7 +117,7 @@ struct RawStatement {
         return Array(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(self.statement, column))))
     }
 
-    /// Returns the token in a column; `nil` if the column contains no valid token.
+    /// Returns the token in a column, or `nil` if the column contains no valid token.
     func token(_ column: Int32) -> DeviceToken? { DeviceToken(bytes: self.bytes(column)) }
 
     private static var transient: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
@@ -131,7 +130,6 @@ struct RawStatement {
     }
 }
 
-/// Statements whose arguments are integers.
 extension Database {
     /// Runs a statement that returns no rows.
     /// - Returns: The number of changed rows.
@@ -170,7 +168,7 @@ extension CaseIterable where Self: CodingKey, Self: RawRepresentable, Self.RawVa
 
     /// Returns an `INSERT` statement for all columns of the enumeration.
     /// - Parameters:
-    ///   - condition: The condition under which the row is inserted; `nil` inserts it always.
+    ///   - condition: The condition under which the row is inserted, or `nil` to insert it always.
     ///   - conflict: The `ON CONFLICT` clause for an existing row. If it is empty, an existing row is an error.
     static func insertion(into table: String, if condition: String? = nil, _ conflict: String = "") -> String {
         let names = Self.allCases.map(\.stringValue).joined(separator: ", ")

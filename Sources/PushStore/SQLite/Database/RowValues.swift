@@ -12,12 +12,12 @@ extension Row {
     func tokenKind(_ column: String) -> DeviceTokenKind? { DeviceTokenKind(code: self[column] as Int64?) }
     func environment(_ column: String) -> PushEnvironment? { PushEnvironment(code: self[column] as Int64?) }
 
-    /// Returns the case of an enumeration whose raw value is stored in a column; `nil` for NULL and for other values.
+    /// Returns the case of an enumeration whose raw value is in a column, or `nil` for NULL and for other values.
     func value<Value: RawRepresentable>(_ column: String) -> Value? where Value.RawValue: DatabaseValueConvertible {
         (self[column] as Value.RawValue?).flatMap(Value.init(rawValue:))
     }
 
-    /// Decodes the row; `nil` if it is damaged, so that one damaged row does not block the others.
+    /// Decodes the row, or returns `nil` if it is damaged, so that one damaged row does not block the others.
     func readable<Value>(_ read: (Row) throws -> Value) throws -> Value? {
         do { return try read(self) } catch is DamagedRow { return nil }
     }
@@ -69,14 +69,13 @@ extension Database {
         return "\(verb) INTO \(table) (\(columns.names.joined(separator: ", "))) VALUES (\(places)) \(conflict)"
     }
 
-    /// Updates columns of the row with the given id.
     func update(_ table: String, _ columns: ColumnValues, id: any DatabaseValueConvertible) throws {
         let assignments = columns.names.map { "\($0) = ?" }.joined(separator: ", ")
         let sql = "UPDATE \(table) SET \(assignments) WHERE id = ?"
         try self.run(sql: sql, StatementArguments(columns.values + [id]))
     }
 
-    /// Returns the first row of a query; `nil` if the query returns no row.
+    /// Returns the first row of a query, or `nil` if the query returns no row.
     func row(sql: String, _ arguments: StatementArguments = [], isKept: Bool = true) throws -> Row? {
         try Row.fetchOne(self.statement(sql, isKept: isKept), arguments: arguments)
     }
@@ -89,22 +88,21 @@ extension Database {
         try self.row(sql: sql, arguments, isKept: isKept) != nil
     }
 
-    /// Returns the first column of a query's first row; `nil` for NULL, or if the query returns no row.
+    /// Returns the first column of a query's first row, or `nil` for NULL, or if the query returns no row.
     func integer(sql: String, _ arguments: StatementArguments = [], isKept: Bool = true) throws -> Int64? {
         try Int64.fetchOne(self.statement(sql, isKept: isKept), arguments: arguments)
     }
 
-    /// Returns the first column of a query's first row as a time; `nil` for NULL, or if the query returns no row.
+    /// Returns the first column of a query's first row as a time, or `nil` for NULL, or if the query returns no row.
     func time(sql: String, _ arguments: StatementArguments = [], isKept: Bool = true) throws -> Timestamp? {
         try self.integer(sql: sql, arguments, isKept: isKept).map(Timestamp.init(milliseconds:))
     }
 
-    /// Returns the first column of all rows of a query.
     func integers(sql: String, _ arguments: StatementArguments = [], isKept: Bool = true) throws -> [Int64] {
         try Int64.fetchAll(self.statement(sql, isKept: isKept), arguments: arguments)
     }
 
-    /// Returns the first column of a query's first row; 0 for NULL, or if the query returns no row.
+    /// Returns the first column of a query's first row, or 0 for NULL, or if the query returns no row.
     func count(sql: String, _ arguments: StatementArguments = [], isKept: Bool = true) throws -> Int {
         try Int.fetchOne(self.statement(sql, isKept: isKept), arguments: arguments) ?? 0
     }
@@ -127,7 +125,6 @@ extension PushEnvironment? {
 }
 
 extension PushEnvironment {
-    /// The integer that encodes the environment in the database.
     var code: Int64 {
         switch self {
         case .production: 0
@@ -135,7 +132,7 @@ extension PushEnvironment {
         }
     }
 
-    /// Decodes a stored environment; `nil` for an unknown integer.
+    /// Creates the environment from its stored integer, or returns `nil` for an unknown integer.
     init?(code: Int64?) {
         switch code {
         case 0: self = .production
@@ -146,7 +143,6 @@ extension PushEnvironment {
 }
 
 extension HoldingEnvironments {
-    /// The integer that encodes the environments in the database.
     var code: Int64 {
         switch self {
         case .one(let environment): environment.code
@@ -154,12 +150,11 @@ extension HoldingEnvironments {
         }
     }
 
-    /// Decodes a stored integer. Every integer that encodes no single environment stands for all.
+    /// Creates the environments from their stored integer. An integer without a single environment means all.
     init(code: Int64) { self = PushEnvironment(code: code).map(Self.one) ?? .all }
 }
 
 extension DeviceTokenKind {
-    /// The integer that encodes the kind of token in the database.
     var code: Int64 {
         switch self {
         case .alert: 0
@@ -176,7 +171,7 @@ extension DeviceTokenKind {
         }
     }
 
-    /// Decodes a stored kind of token; `nil` for an unknown integer.
+    /// Creates the kind of token from its stored integer, or returns `nil` for an unknown integer.
     init?(code: Int64?) {
         guard let kind = Self.allCases.first(where: { $0.code == code }) else { return nil }
         self = kind

@@ -10,7 +10,7 @@ struct StoreDatabase: Sendable {
     private let services: ReaderPool
     private let appChange = AppChangeMark()
 
-    /// Installs the triggers and the hook on the writer's connection.
+    /// Creates a database from its connections, and installs the triggers and the hook on the writer's connection.
     /// - Throws: An error of SQLite.
     init(_ pool: DatabasePool, readers: StoreReaders, log: WriteAheadLog) throws {
         (self.pool, self.readers, self.log, self.services) = (pool, readers, log, ReaderPool(pool))
@@ -74,7 +74,6 @@ struct StoreDatabase: Sendable {
         try await self.write { try $0.run(sql: sql, arguments) }
     }
 
-    /// Rewrites the whole database file without its free pages.
     func vacuum() async throws {
         try await Self.named { try await self.pool.writeWithoutTransaction { try $0.execute(sql: "VACUUM") } }
     }
@@ -90,7 +89,7 @@ struct StoreDatabase: Sendable {
         }
     }
 
-    /// Runs `body`, and throws its error as ``named(_:)-(any Error)`` returns it.
+    /// Runs `body`, and replaces an error that it throws with the result of ``named(_:)-(any Error)``.
     private static func named<Value>(_ body: () async throws -> Value) async throws -> Value {
         do {
             return try await body()
@@ -100,8 +99,8 @@ struct StoreDatabase: Sendable {
     }
 
     /// Returns ``StoreError/cannotWrite(why:)`` for an error of the disk, after which callers wait and try again, and
-    /// ``StoreError/ownerRemoved`` for a missing reference. Any other error stays as it is, such as that of a row that is
-    /// deleted while others refer to it.
+    /// ``StoreError/ownerRemoved`` for a missing reference. Any other error stays as it is, such as that of deleting a
+    /// row to which others refer.
     static func named(_ error: any Error) -> any Error {
         guard let error = error as? DatabaseError else { return error }
         if Self.isOfDisk(error) { return StoreError.cannotWrite(why: error.reason) }
@@ -110,9 +109,8 @@ struct StoreDatabase: Sendable {
         return isOwnerMissing ? StoreError.ownerRemoved : error
     }
 
-    /// Returns `true` for an error that can disappear without a change of the database. This includes
-    /// `SQLITE_CANTOPEN`, because on a full disk the files beside the database cannot be created, and `SQLITE_BUSY`,
-    /// which other processes cause.
+    /// Returns whether an error can disappear without a change of the database. This includes `SQLITE_CANTOPEN`, which
+    /// a full disk causes because files beside the database cannot be created, and `SQLITE_BUSY`.
     static func isOfDisk(_ error: DatabaseError) -> Bool {
         [.SQLITE_FULL, .SQLITE_READONLY, .SQLITE_IOERR, .SQLITE_CANTOPEN, .SQLITE_BUSY, .SQLITE_LOCKED]
             .contains(error.resultCode.primaryResultCode)

@@ -6,7 +6,7 @@ import PushSupport
 struct StoreReaders: Sendable {
     /// The maximum number of concurrent long queries: one, because a long query uses a whole core.
     private static let running = 1
-    /// The maximum pause after a long query. The pause is half as long as the query took.
+    /// The maximum pause after a long query. Otherwise the pause is half as long as the query took.
     private static let longestRest: Duration = .milliseconds(50)
     private static let lookupConnections = 2
     /// The number of connections for the short first attempts at long queries.
@@ -36,7 +36,6 @@ struct StoreReaders: Sendable {
         (self.counts, self.attempts) = (budgets[.counts], budgets[.queryAttempts])
     }
 
-    /// The number of running long queries, and the number of those that wait in the queue.
     var queryCounts: (running: Int, waiting: Int) {
         let usage = self.queries.usage
         return (usage.held, usage.waiting)
@@ -65,8 +64,7 @@ struct StoreReaders: Sendable {
     }
 
     /// Reads for a background service, without a time budget.
-    /// - Returns: `nil` if a truncating checkpoint interrupted the read. A smaller read may finish before the next
-    ///   checkpoint.
+    /// - Returns: `nil` if a truncating checkpoint interrupted the read. A smaller read may then succeed.
     func serveOnce<Value: Sendable>(
         _ pool: ReaderPool,
         _ body: @Sendable (Database) throws -> Value
@@ -82,7 +80,7 @@ struct StoreReaders: Sendable {
     /// Runs a query that may read many rows. It makes a short first attempt immediately. If that does not finish, the
     /// query takes turns with others, within the caller's time budget. Without a ``QueryCaller``, there is no limit.
     /// - Throws: ``StoreError/queryTooExpensive(budget:)``, ``StoreError/queryInterrupted``, ``StoreError/ending``,
-    ///   `BudgetRefusal`, `CancellationError`.
+    ///   `BudgetRefusal` if too many queries of the caller wait already, or `CancellationError`.
     func query<Value: Sendable>(_ body: @Sendable (Database) throws -> Value) async throws -> Value {
         try await self.query(from: ()) { database, _ in .done(try body(database)) }
     }
@@ -106,7 +104,7 @@ struct StoreReaders: Sendable {
     }
 
     /// Runs a short first attempt at a query, without waiting in the queue.
-    /// - Returns: The result; `nil` if the caller may not make an attempt, or if the attempt took too long.
+    /// - Returns: The result, or `nil` if the caller may not make an attempt or the attempt took too long.
     private func attempt<State: Sendable, Value: Sendable>(
         _ caller: QueryCaller,
         from state: State,
@@ -200,7 +198,8 @@ struct StoreReaders: Sendable {
         }
     }
 
-    /// Returns `true` if the caller may make a first attempt: for an API request, if it has no query in the queue.
+    /// Returns whether the caller may make a first attempt. For most API requests, this requires that none of the
+    /// caller's queries is in the queue.
     private func mayAttempt(_ caller: QueryCaller) -> Bool {
         switch caller.purpose {
         case .export: false
@@ -232,7 +231,7 @@ struct StoreReaders: Sendable {
     /// are repeated after a checkpoint are not charged to the time budget.
     /// - Parameters:
     ///   - limits: The limits. On return they contain the remaining time budget.
-    ///   - turn: The end of the turn, after which no further step begins; `nil` for a turn without an end.
+    ///   - turn: The end of the turn, after which no further step begins, or `nil` for a turn without an end.
     /// - Returns: The result of the query, or the state after the last step of the turn.
     private func read<State: Sendable, Value: Sendable>(
         _ pool: ReaderPool,
@@ -296,7 +295,6 @@ struct ReaderPool: Sendable {
         self.connections = CountingSemaphore(count: database.configuration.maximumReaderCount)
     }
 
-    /// Runs a read on one snapshot.
     func read<Value: Sendable>(_ body: @Sendable (Database) throws -> Value) async throws -> Value {
         try await self.connections.run { try await self.database.read(body) }
     }

@@ -12,7 +12,6 @@ package struct DamagedRow: Error, CustomStringConvertible {
 
 /// A record that is decoded from a row of its table.
 protocol StoredRecord: Sendable {
-    /// The name of the table, for ``DamagedRow``.
     static var table: String { get }
 
     /// Decodes the record. Throws ``DamagedRow`` if a value is missing or has the wrong type.
@@ -21,7 +20,7 @@ protocol StoredRecord: Sendable {
 
 extension StoredRecord {
     /// Decodes a record, together with its secret unless `masterKey` is `nil`.
-    /// - Throws: ``DamagedRow``.
+    /// - Throws: ``DamagedRow`` if a row cannot be decoded.
     init(row: Row, _ masterKey: MasterKey?) throws {
         try self.init(StoredRow(row: row, table: Self.table, masterKey: masterKey))
     }
@@ -29,16 +28,16 @@ extension StoredRecord {
     /// Decodes a record without its secret. Throws ``DamagedRow`` for a damaged row.
     init(row: Row) throws { try self.init(row: row, nil) }
 
-    /// Returns the record with an id, with its secret unless `masterKey` is `nil`; `nil` if there is no such record.
-    /// - Throws: ``DamagedRow``.
+    /// Returns the record with an id, or `nil` if there is none. Its secret is left out if `masterKey` is `nil`.
+    /// - Throws: ``DamagedRow`` if the record cannot be decoded.
     static func find(_ id: UUID, _ masterKey: MasterKey? = nil, in database: Database) throws -> Self? {
         try database.record(sql: "SELECT * FROM \(Self.table) WHERE id = ?", [id.uuidString], masterKey)
     }
 }
 
 extension Database {
-    /// Returns the record in the first row, with its secret unless `masterKey` is `nil`; `nil` if there is no row.
-    /// - Throws: ``DamagedRow``.
+    /// Returns the record in the first row, or `nil` if there is none. Its secret is left out if `masterKey` is `nil`.
+    /// - Throws: ``DamagedRow`` if the record cannot be decoded.
     func record<Record: StoredRecord>(
         sql: String,
         _ arguments: StatementArguments = [],
@@ -63,25 +62,25 @@ extension Database {
 struct StoredRow {
     let row: Row
     let table: String
-    /// The key that opens sealed columns. With `nil`, sealed columns read as `nil`.
+    /// The key that opens sealed columns, or `nil` to read sealed columns as `nil`.
     let masterKey: MasterKey?
 
-    /// Returns the value of a column; `nil` for NULL, and for a stored value of another type.
+    /// Returns the value of a column, or `nil` for NULL, and for a stored value of another type.
     subscript<Value: ColumnDecodable>(column: String) -> Value? {
         (self.row[column] as DatabaseValue?).flatMap(Value.init(column:))
     }
 
-    /// Returns the case of an enumeration whose raw value is stored in a column; `nil` for NULL and for other values.
+    /// Returns the case of an enumeration whose raw value is in a column, or `nil` for NULL and for other values.
     subscript<Value: RawRepresentable>(raw column: String) -> Value? where Value.RawValue: ColumnDecodable {
         (self[column] as Value.RawValue?).flatMap(Value.init(rawValue:))
     }
 
     /// Returns the value of a column that is never NULL in an intact row.
-    /// - Throws: ``DamagedRow``.
+    /// - Throws: ``DamagedRow`` if there is no value of the type.
     func get<Value: ColumnDecodable>(_ column: String) throws -> Value { try self.need(self[column]) }
 
     /// Returns the case of an enumeration whose raw value is stored in a column that is never NULL in an intact row.
-    /// - Throws: ``DamagedRow``.
+    /// - Throws: ``DamagedRow`` if there is no such case.
     func get<Value: RawRepresentable>(raw column: String) throws -> Value where Value.RawValue: ColumnDecodable {
         try self.need(self[raw: column])
     }
@@ -92,14 +91,14 @@ struct StoredRow {
         return value
     }
 
-    /// Decrypts a sealed column; `nil` for NULL, and without a master key.
+    /// Returns the decrypted value of a sealed column, or `nil` for NULL and without a master key.
     /// - Throws: ``DamagedRow``, also for a secret that was sealed with another key or for another row.
     func open(_ column: String, for context: SecretContext) throws -> String? {
         guard let masterKey, let sealed: Data = self[column] else { return nil }
         return try self.need(try? masterKey.open(sealed, for: context))
     }
 
-    /// The API key that the columns `key` and `keyName` identify; `nil` if they identify none.
+    /// The API key that the columns `key` and `keyName` identify, or `nil` if they identify none.
     var key: KeyReference? {
         guard let id: UUID = self["key"] else { return nil }
         return KeyReference(id: id, name: self["keyName"] ?? "")
@@ -108,7 +107,7 @@ struct StoredRow {
 
 /// A type whose values can be decoded from a column.
 protocol ColumnDecodable {
-    /// Decodes the value; `nil` for NULL, and for a stored value of another type.
+    /// Decodes the value, or returns `nil` for NULL and for a stored value of another type.
     init?(column: DatabaseValue)
 }
 
@@ -189,8 +188,8 @@ final class JSONColumn<Value: StoredJSON>: Sendable {
 
     init(_ name: String) { self.name = name }
 
-    /// Returns the value in the column of a row; `nil` for NULL.
-    /// - Throws: ``DamagedRow`` for a text that is not such a value.
+    /// Returns the value in the column of a row, or `nil` for NULL.
+    /// - Throws: ``DamagedRow`` if the text does not encode a value of the type.
     func value(_ row: StoredRow) throws -> Value? {
         guard let text: Data = row[self.name] else { return nil }
         return try self.known.value(text) { try row.need(try? Value(stored: JSONValue(parsing: text))) }

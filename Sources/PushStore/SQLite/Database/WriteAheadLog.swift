@@ -11,8 +11,8 @@ final class WriteAheadLog: Sendable {
         var waiters: [CheckedContinuation<Void, Never>] = []
         /// The number of running reads that keep their snapshots even during a truncating checkpoint.
         var lasting = 0
-        /// A value for which a checkpoint waits. It is set when the last of the ``lasting`` reads has finished, or
-        /// when the checkpoint has waited too long for them; `nil` if no checkpoint is waiting.
+        /// A value for which a checkpoint waits, or `nil` if no checkpoint is waiting. It is set when the last of the
+        /// ``lasting`` reads has finished, or when the checkpoint has waited too long for them.
         var lastingEnd: OneShotValue<Void>?
     }
 
@@ -28,12 +28,11 @@ final class WriteAheadLog: Sendable {
         self.state = Mutex(State(machine: LogStateMachine(limits: limits)))
     }
 
-    /// Indicates whether readers have to renew their snapshots for a truncating checkpoint. Every query polls it.
+    /// A Boolean value that indicates whether readers, which poll it, have to renew their snapshots for a checkpoint.
     var isFolding: Bool { self.folding.load(ordering: .relaxed) }
 
     var admitsWriter: Bool { self.state.withLock { $0.machine.admitsWriter(now: .now) } }
 
-    /// The number of truncating checkpoints that succeeded, and the number of those that a snapshot prevented.
     var folds: (complete: Int, prevented: Int) { self.state.withLock { $0.machine.folds } }
 
     /// Installs a hook for the commits of the writer's connection, which replaces SQLite's automatic checkpoints.
@@ -74,7 +73,7 @@ final class WriteAheadLog: Sendable {
     }
 
     /// Runs a truncating checkpoint, regardless of the length of the log.
-    /// - Returns: `false` if a snapshot prevents it.
+    /// - Returns: `true`, or `false` if a snapshot prevents it.
     func fold(_ pool: DatabasePool) async -> Bool {
         while case .wait = self.turn(.demand) { await self.untilFolded() }
         return await self.foldNow(pool)
@@ -115,7 +114,7 @@ final class WriteAheadLog: Sendable {
     }
 
     /// Waits until no running read keeps its snapshot. Other reads and writes continue meanwhile.
-    /// - Returns: `false` if a read still keeps its snapshot after the maximum wait.
+    /// - Returns: `true`, or `false` if a read still keeps its snapshot after the maximum wait.
     private func untilNoneLasts() async -> Bool {
         let end = self.state.withLock { state -> OneShotValue<Void>? in
             guard state.lasting > 0 else { return nil }
@@ -153,7 +152,7 @@ final class WriteAheadLog: Sendable {
         return isComplete
     }
 
-    /// Runs the truncating checkpoint, while readers renew their snapshots. Returns `false` if a snapshot prevents it.
+    /// Runs the truncating checkpoint while readers renew snapshots. Returns `false` if a snapshot prevents it.
     private func truncate(_ pool: DatabasePool) async -> Bool {
         let patience = Int(self.limits.patience / .milliseconds(1))
         // The checkpoint runs in its own task, because cancellation would leave the log as it is.

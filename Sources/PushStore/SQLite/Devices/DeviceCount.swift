@@ -5,14 +5,13 @@ import PushTypes
 /// Counts the active devices of an audience in steps over ranges of ids, so that no step holds its snapshot for long,
 /// however many devices there are and however costly the condition is.
 struct DeviceCount: Sendable {
-    /// The state of the count between two steps.
     struct Progress: Sendable {
-        /// The id up to which, inclusive, devices have been counted.
+        /// The highest id up to which devices have been counted.
         fileprivate var cursor = Int64.min
         fileprivate var found = 0
         /// The number of ids that the next step covers.
         fileprivate var size: Int
-        /// The index ranges that find the devices; `nil` until they are chosen. An inner `nil` means to scan all.
+        /// The index ranges that find the devices, or `nil` until they are chosen. An inner `nil` means a full scan.
         fileprivate var driver: AudienceDriver??
 
         init(size: Int = 2000) { self.size = size }
@@ -20,8 +19,7 @@ struct DeviceCount: Sendable {
 
     /// The minimum intended time of a step. The maximum intended time is twice as long.
     private static let stepTime: Duration = .milliseconds(50)
-    /// The minimum intended time of a step that looks up devices through index ranges, because each such step reads all
-    /// of the ranges again.
+    /// The minimum intended time of a step that looks up devices through index ranges, which each step reads again.
     private static let lookUpTime: Duration = .milliseconds(250)
     /// The maximum number of entries in index ranges whose devices are looked up in a single step.
     private static let lookedUpAtOnce = 1000
@@ -83,8 +81,7 @@ struct DeviceCount: Sendable {
         return try database.count(sql: sql, StatementArguments(self.arguments + arguments), isKept: false)
     }
 
-    /// Returns the number of ids that the next step should cover to take the intended time, from the size and time of
-    /// the last one.
+    /// Returns the number of ids that the next step should cover to take the time `goal`, given the last step.
     static func size(after size: Int, time: Duration, goal: Duration) -> Int {
         if time < goal / 8 { return min(size * 8, Self.largest) }
         if time < goal { return min(size * 2, Self.largest) }

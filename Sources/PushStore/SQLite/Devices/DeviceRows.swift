@@ -6,7 +6,7 @@ package import PushTypes
 struct DeviceRows {
     let database: Database
 
-    /// Returns a page of an audience's devices, of one environment and kind; `nil` means any.
+    /// Returns the devices of an audience by id, beginning after `after`. A `nil` environment or kind stands for any.
     func devices(
         app: Int64,
         audience: AudienceExpression,
@@ -37,13 +37,12 @@ struct DeviceRows {
         return found
     }
 
-    /// Returns the devices that match a condition, without those that cannot be read.
     func devices(where condition: String, _ arguments: [DatabaseValue]) throws -> [DeviceRecord] {
         try self.page(where: condition, arguments: arguments).devices
     }
 
     /// Reads the devices that match a condition.
-    /// - Returns: The devices that can be read, the number of rows, and the id of the last row; `nil` if there is none.
+    /// - Returns: The readable devices, the number of rows, and the id of the last row, or `nil` if there is no row.
     private func page(
         index: String = "",
         where condition: String,

@@ -50,7 +50,6 @@ struct DeviceUsers {
         }
     }
 
-    /// Returns the periods of a user that have ended.
     func ended(of user: String, limit: Int = .max) throws -> [UserPeriod] {
         let sql = "SELECT device, \(Self.since), until FROM deviceUser WHERE app = ? AND user = ? LIMIT ?"
         return try self.database.rows(sql: sql, [self.app, user, limit]).compactMap { row in
@@ -59,13 +58,12 @@ struct DeviceUsers {
         }
     }
 
-    /// Returns the end of the period before the current one; `nil` if the device had no earlier period.
+    /// Returns the end of the period before the current one, or `nil` if the device had no earlier period.
     func lastEnd(of device: Int64) throws -> Timestamp? {
         try self.database.time(sql: "SELECT max(until) FROM deviceUser WHERE device = ?", [device])
     }
 
-    /// Removes the user's name from an ended period. The period stays, so that its deliveries are not attributed to
-    /// another user.
+    /// Removes the user's name from an ended period, which stays, so that no other user gets its deliveries.
     /// - Parameter isErased: Whether all deliveries of the period have been erased.
     func forget(_ period: UserPeriod, isErased: Bool) throws {
         let sql = "UPDATE deviceUser SET user = ? WHERE device = ? AND until = ?"

@@ -9,8 +9,7 @@ struct ProfileParts {
 
     init(namedBy registration: DeviceRegistration) { self.init(registration, areNamed: true) }
 
-    /// Selects the fields that a registration omits, and all attributes, because a registration contains only changed
-    /// attributes.
+    /// Selects the fields that a registration omits, and all attributes, of which it contains only changed ones.
     init(leftOutBy registration: DeviceRegistration) {
         self.init(registration, areNamed: false)
         self.hasAttributes = true
@@ -30,7 +29,7 @@ struct ProfileParts {
         self.hasAttributes = registration.attributes.isEmpty != areNamed
     }
 
-    /// Copies the fields from one device to another. Only tags are written even if they are equal.
+    /// Copies the fields from one device to another. Fields that are equal are not written, except for tags.
     func copy(from source: Int64, to target: Int64, in database: Database) throws {
         let columns = self.columns + (self.hasAttributes ? ["attributes"] : [])
         if !columns.isEmpty {

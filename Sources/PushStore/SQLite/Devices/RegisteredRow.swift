@@ -6,13 +6,13 @@ struct RegisteredRow: Hashable {
     var id: Int64
     var token: DeviceToken
     var kind: DeviceTokenKind
-    /// The app's id of the Live Activity; empty for a device of another kind.
+    /// The app's id of the Live Activity, or an empty string for a device of another kind.
     var activity: String
     var isActive, hasLeft: Bool
     var user, timeZone, installation: String?
 }
 
-/// Reads stored devices of one app and environment, even removed ones that are kept for notifications in progress.
+/// Reads stored devices of one app and environment, including removed ones that are kept for notifications in progress.
 struct RegisteredRowReader {
     let app: Int64
     let environment: PushEnvironment
@@ -20,7 +20,7 @@ struct RegisteredRowReader {
 
     private static let columns = "id, token, kind, activity, isActive, hasLeft, user, timeZone, installation"
 
-    /// Returns the device with a token; `nil` if there is none.
+    /// Returns the device with a token, or `nil` if there is none.
     /// - Throws: ``DamagedRow`` if it cannot be read.
     func device(with token: DeviceToken) throws -> RegisteredRow? {
         let sql = "SELECT \(Self.columns) FROM device WHERE app = ? AND environment = ? AND token = ?"

@@ -7,7 +7,7 @@ import PushTypes
 /// The processing of one registration, within a transaction.
 struct Registration {
     var registration: DeviceRegistration
-    /// The writer of token events, dated like the periods of users, by the later of the wall and steady clocks.
+    /// The writer of token events, which it dates, like users' periods, by the later of the wall and steady clocks.
     let events: TokenEventWriter
     /// The time of the registration by the wall clock, like the times that the push service reports.
     let now: Timestamp
@@ -17,8 +17,8 @@ struct Registration {
     private var users: DeviceUsers { DeviceUsers(app: self.app, database: self.database) }
     private var changes: RegistrationChanges { RegistrationChanges(app: self.app, database: self.database) }
 
-    /// Adds, refreshes or merges devices, and records token events. A registration that would exceed a bound changes
-    /// nothing, and the result names the bound.
+    /// Adds, refreshes or merges devices, and records token events. A registration that would exceed a limit of the
+    /// device changes nothing, and the result names the limit.
     func run() throws -> RegistrationResult {
         let rows = RegisteredRowReader(
             app: self.app,
@@ -34,7 +34,7 @@ struct Registration {
         let siblings = installation.filter { !$0.hasLeft && ![target?.id, byToken?.id, other?.id].contains($0.id) }
         // A device that joins an installation takes over the profile of the installation's other devices.
         let joins = target.map { $0.hasLeft || !$0.installation.isExactly(place.installation) } ?? true
-        // A device that returns with a registered token has the profile of that token's device, which is as it was.
+        // A device that returns with a registered token takes over the unchanged profile of that token's device.
         let holder = target?.hasLeft == true && target?.id != byToken?.id && byToken?.hasLeft == false ? byToken : nil
         let change = Change(place: place, source: joins ? siblings.first ?? holder : nil, holder: holder)
         if let complete = try self.completed(with: change.source ?? target) { return try complete.run() }
@@ -65,9 +65,9 @@ struct Registration {
         return result
     }
 
-    /// Returns `true` if the registration takes a device away from its user or changes the device's preferences, so
-    /// that copies of the device in memory are out of date.
-    /// - Parameter user: The user to whom the device then belongs if the registration names none; `nil` for no user.
+    /// Returns whether the registration takes a device away from its user or changes the device's preferences, so that
+    /// copies of the device in memory are out of date.
+    /// - Parameter user: The user to whom the device then belongs if the registration names none, or `nil` for no user.
     private func isOutdated(_ known: RegisteredRow, user: String?) throws -> Bool {
         guard !known.hasLeft else { return false }
         if known.user != nil, !(self.registration.user.map(\.value) ?? user).isExactly(known.user) { return true }
@@ -78,8 +78,8 @@ struct Registration {
             || row["quietHours"] as String? != preferences.quietHours?.stored
     }
 
-    /// Returns the registration with `ownTags` and `clearedAttributes` resolved against the stored device: with the
-    /// tags that stay, and the names of the attributes to remove. Returns `nil` if the registration has neither.
+    /// Returns the registration with `ownTags` and `clearedAttributes` replaced by the tags that stay and the names of
+    /// the attributes to remove, which depend on the stored device. Returns `nil` if the registration has neither.
     private func completed(with known: RegisteredRow?) throws -> Registration? {
         guard self.registration.ownTags != nil || self.registration.clearedAttributes != nil else { return nil }
         var complete = self
@@ -103,14 +103,13 @@ struct Registration {
     /// The changes to a device that result from the other devices of its installation.
     private struct Change {
         var place: DevicePlace
-        /// The device from which the fields that the registration omits are copied; `nil` to keep the current ones.
+        /// The device from which the fields that the registration omits are copied, or `nil` to keep the current ones.
         var source: RegisteredRow?
-        /// The registered device that has the token, if a removed device returns with this token and takes its place;
-        /// otherwise `nil`.
+        /// The registered device whose token a returning, removed device takes over, or `nil` if there is none.
         var holder: RegisteredRow?
     }
 
-    /// Returns the device to update, out of the installation's and the one with the token; `nil` if there is neither.
+    /// Returns the device to update, that with the token or that of the installation, or `nil` if neither exists.
     private func target(
         byToken: RegisteredRow?,
         byInstallation: RegisteredRow?,
@@ -138,7 +137,7 @@ struct Registration {
     }
 
     /// Refreshes a registered device, or restores a removed one.
-    /// - Parameter attributes: All attributes after the registration; `nil` if it changes no attribute.
+    /// - Parameter attributes: All attributes after the registration, or `nil` if it changes no attribute.
     private func renew(
         _ known: RegisteredRow,
         as kind: RegistrationResult.Kind,
@@ -157,8 +156,7 @@ struct Registration {
         return RegistrationResult(device: known.id, kind: kind)
     }
 
-    /// Restores a removed device. Afterwards it is like a new device, or like the one whose token it got, except for
-    /// its id.
+    /// Restores a removed device. Except for its id, it is then like a new one or the one with the token.
     private func revive(_ known: RegisteredRow, _ change: Change, _ attributes: Merged?) throws {
         try self.users.ended(known.user, of: known.id, at: self.events.now)
         try self.database.run(sql: "DELETE FROM deviceTag WHERE device = ?", [known.id])
@@ -199,8 +197,7 @@ struct Registration {
         }
     }
 
-    /// Returns the columns to write: those of the members that the registration contains, and those that every
-    /// registration renews.
+    /// Returns the columns to write: those in the registration, and those that every registration renews.
     private func columns(_ change: Change) -> ColumnValues {
         let registration = self.registration
         var columns: ColumnValues = [
@@ -256,7 +253,7 @@ struct Registration {
 
     /// Writes the fields that the registration contains. Other fields stay or, if the device joins an installation, are
     /// copied from another device of that installation.
-    /// - Parameter attributes: All attributes after the registration; `nil` if it changes no attribute.
+    /// - Parameter attributes: All attributes after the registration, or `nil` if it changes no attribute.
     private func refresh(_ known: RegisteredRow, _ change: Change, _ attributes: Merged?) throws {
         var columns = self.columns(change)
         // The encryption key of another installation is useless to this one.
@@ -278,7 +275,6 @@ struct Registration {
         try self.noteChanges(known, change)
     }
 
-    /// Records the changes that affect notifications in progress.
     private func noteChanges(_ known: RegisteredRow, _ change: Change) throws {
         let registration = self.registration
         if registration.token != known.token {
@@ -290,11 +286,10 @@ struct Registration {
         try self.noteUser(of: known, source: change.source, holder: change.holder)
     }
 
-    /// Ends the period of a device's former user, and begins the period of the new user, if the registration changes
-    /// the user.
+    /// Ends the period of a device's former user and begins that of the new one, if the registration changes the user.
     /// - Parameters:
-    ///   - source: The device from which the user is copied if the registration omits it; `nil` to keep the user.
-    ///   - holder: The registered device whose token the device takes over; `nil` if there is none.
+    ///   - source: The device from which the user is copied if the registration omits it, or `nil` to keep the user.
+    ///   - holder: The registered device whose token the device takes over, or `nil` if there is none.
     private func noteUser(
         of known: RegisteredRow,
         source: RegisteredRow? = nil,
@@ -308,8 +303,8 @@ struct Registration {
         try self.noteUserSince(of: known.id, from: self.registration.user == nil ? source?.id : named)
     }
 
-    /// Records since when a device belongs to its user: since now or, if the user was copied from the device `source`,
-    /// since the same change as for that device. `source` is `nil` if the user was not copied.
+    /// Records the change by which a device got its user: the present one or, if the user was copied from the device
+    /// `source`, the same one as for that device. `source` is `nil` if the user was not copied.
     private func noteUserSince(of device: Int64, from source: Int64?) throws {
         let sql = """
             UPDATE device SET userSince = iif(?2 IS NULL, (SELECT number FROM registrationClock),
@@ -319,8 +314,8 @@ struct Registration {
         try self.database.run(sql: sql, device, source)
     }
 
-    /// Returns `true` if the registration changes the user or the time zone of a device. Values that the registration
-    /// omits are those of `source`, from which they are copied; with `nil` they stay.
+    /// Returns whether the registration changes the user or the time zone of a device. Values that the registration
+    /// omits are copied from `source` or, with `nil`, stay unchanged.
     private func changesAudience(of known: RegisteredRow, source: RegisteredRow?) -> Bool {
         let before = source ?? known
         let user = self.registration.user.map(\.value) ?? before.user
@@ -392,22 +387,21 @@ extension SQLiteStore {
     }
 }
 
-/// The attributes of a registration. They are stored as JSON text in the device's row, and as rows by which devices are
-/// found.
+/// The attributes of a registration. They are stored as JSON text and as searchable rows.
 extension Registration {
     /// All attributes of the device after the registration.
     private struct Merged {
         var all: [String: JSONValue]
-        /// The attributes as JSON text; `nil` if there are none.
+        /// The attributes as JSON text, or `nil` if there are none.
         var text: String?
-        /// The number and size of the attributes before the registration; `nil` for a new or removed device.
+        /// The number and size of the attributes before the registration, or `nil` for a new or removed device.
         var before: DeviceLimits.Size?
-        /// Indicates whether the rows of all earlier attributes are replaced, because the attributes could not be read,
-        /// or because some of their names may be canonically equivalent to new ones.
+        /// A Boolean value that indicates whether the rows of all earlier attributes are replaced, because the
+        /// attributes could not be read, or because some of their names may be canonically equivalent to new ones.
         var replacesAll = false
     }
 
-    /// Returns the bound that the registration would exceed; `nil` if it stays within all bounds.
+    /// Returns the limit that the device would exceed, or `nil` if it stays within all limits.
     private func excess(_ attributes: Merged?) -> ExceededDeviceLimit? {
         let ofAttributes = attributes.flatMap { attributes in
             attributes.text.flatMap { DeviceLimits.excess(attributes: attributes.all, $0, before: attributes.before) }
@@ -415,7 +409,7 @@ extension Registration {
         return ofAttributes ?? self.registration.tags.flatMap(DeviceLimits.excess)
     }
 
-    /// Returns all attributes after this registration; `nil` if it changes no attribute. It writes nothing.
+    /// Returns all attributes after this registration, or `nil` if it changes no attribute. It writes nothing.
     private func merged(into known: RegisteredRow?) throws -> Merged? {
         let changes = self.registration.attributes
         guard !changes.isEmpty else { return nil }
@@ -470,7 +464,7 @@ extension Registration {
 
 /// Converts attributes to and from their stored forms: one JSON text for a device, and a searchable value for each.
 enum DeviceAttributes {
-    /// Decodes all attributes of a device; none for `nil`.
+    /// Returns the attributes in the stored text of a device, or no attributes for `nil`.
     /// - Throws: ``DamagedRow`` for text that is not a JSON object.
     static func read(_ text: String?) throws -> [String: JSONValue] {
         guard let text else { return [:] }
@@ -479,7 +473,7 @@ enum DeviceAttributes {
         return members
     }
 
-    /// Returns the searchable form of a value; `nil` unless it is a string, a number or a Boolean.
+    /// Returns the searchable form of a value, or `nil` if it is neither a string nor a number nor a Boolean.
     static func stored(_ value: JSONValue) -> DatabaseValue? {
         switch value {
         case .string(let text): text.databaseValue

@@ -11,7 +11,7 @@ struct RegistrationChanges {
     let app: Int64
     let database: Database
 
-    /// Returns `true` if a notification of the app is open, so that changes of devices must be recorded.
+    /// Returns whether a notification of the app is open, so that changes of devices must be recorded.
     func isWatched() throws -> Bool {
         let sql = """
             SELECT 1 FROM notification INDEXED BY notificationWatching
@@ -66,13 +66,13 @@ struct RegistrationChanges {
         try self.database.run(sql: sql, [device])
     }
 
-    /// Marks a device as changed, by the registration clock, if a notification is in progress.
+    /// Records, by the registration clock, that a device has changed, if a notification is in progress.
     func changed(_ device: Int64) throws {
         guard try self.isWatched() else { return }
         try self.database.run(sql: "UPDATE device SET churn = ? WHERE id = ?", [try self.tick(), device])
     }
 
-    /// Restores a hidden device. Notifications that passed over the device while it was hidden send to it immediately.
+    /// Restores a hidden device. Notifications that passed over it meanwhile are then sent to it immediately.
     func returned(_ device: Int64) throws {
         try self.database.run(sql: "UPDATE device SET hasLeft = 0, churn = ? WHERE id = ?", [try self.tick(), device])
         let sql = """
@@ -144,7 +144,7 @@ struct RegistrationChanges {
         for other in others { try self.link(other, to: device, since: try self.tick(), countsAll: false) }
     }
 
-    /// Records that a device gives up its token, with the notifications in progress that were sent to the token.
+    /// Records that a device gives up its token, and which notifications in progress were sent to the token.
     func gaveUp(_ token: DeviceToken, _ environment: PushEnvironment, device: Int64) throws {
         guard try self.isWatched() else { return }
         try self.database.replace(
@@ -173,12 +173,11 @@ struct RegistrationChanges {
         try self.link(device, to: other, since: try self.tick(), countsAll: false)
     }
 
-    /// The maximum number of former devices of a token for which a device waits. Devices with a page in flight are
-    /// among the latest ones.
+    /// The maximum number of a token's former devices for which a device waits. Those in flight are among the latest.
     private static let awaited = 16
 
     /// Pairs a device with its twin, the device with the same token in the other environment.
-    /// - Returns: The id of the twin; `nil` if there is none.
+    /// - Returns: The id of the twin, or `nil` if there is none.
     @discardableResult func pair(_ token: DeviceToken, _ environment: PushEnvironment, device: Int64) throws -> Int64? {
         let sql = "SELECT id FROM device WHERE app = ? AND token = ? AND environment = ?"
         guard let other = try self.database.integer(sql: sql, [self.app, Data(token.bytes), 1 - environment.code])

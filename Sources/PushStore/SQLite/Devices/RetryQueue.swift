@@ -14,7 +14,8 @@ struct RetryQueue {
     /// states, because the device may return. Actual due times are lower.
     static let afterOthers = Self.afterShards - 1
 
-    /// The due time of a recipient whose device was removed, once all others have their final states. It is long past.
+    /// The due time of a recipient whose device was removed, once all other recipients have their final states. It is
+    /// long past, so that the recipient is due.
     static let departed: Int64 = 1
 
     let lane: NotificationRecord.Lane

@@ -5,14 +5,13 @@ import PushTypes
 
 /// Records which notifications in progress were sent to a token when the token's device gives it up.
 ///
-/// The ledger has final states by device. They tell what was sent to a token only while the device keeps the token
+/// The ledger has final states by device. They no longer tell what was sent to a token that the device has given up
 /// (docs/decisions/0018).
 struct SentTokenHistory {
     let app: Int64
     let database: Database
 
-    /// Records the notifications sent to a token that its device gives up. ``correct(_:)`` adds a page that is still in
-    /// flight.
+    /// Records the notifications sent to a token that its device gives up. ``correct(_:)`` adds a page in flight.
     func gaveUp(_ token: DeviceToken, device: Int64) throws {
         // Notifications that were sent to the device by an earlier token are excluded.
         let isNew = """
@@ -39,8 +38,7 @@ struct SentTokenHistory {
         }
     }
 
-    /// The SQL condition that a push was accepted, is being sent or, under the guarantee `atMostOnce`, has an unknown
-    /// outcome.
+    /// The SQL condition that a push was accepted, is being sent or, under `atMostOnce`, has an unknown outcome.
     private static let hasHad = """
         (delivery.state IN (\(DeliveryRecord.State.accepted.rawValue), \(DeliveryRecord.State.sending.rawValue))
             OR delivery.state = \(DeliveryRecord.State.unknown.rawValue)
@@ -78,7 +76,7 @@ struct SentTokenHistory {
         return try self.database.hasRow(sql: sql, [notification, NotificationRecord.Guarantee.atMostOnce.rawValue])
     }
 
-    /// Returns `true` if a notification was sent to a token while another device had the token.
+    /// Returns whether a notification was sent to a token while another device had the token.
     static func remembers(_ token: DeviceToken, of notification: Int64, in database: Database) throws -> Bool {
         let sql = "SELECT 1 FROM tokenHad WHERE notification = ? AND token = ?"
         return try database.hasRow(sql: sql, [notification, Data(token.bytes)])

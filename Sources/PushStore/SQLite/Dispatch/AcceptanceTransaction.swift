@@ -12,10 +12,10 @@ struct AcceptanceTransaction {
     /// The number of this process, as the owner of the leases under which shards are claimed.
     private let owner: Int64
     private let leaseUntil: Timestamp
-    /// The fencing number of the lease that all claimed shards of the transaction share; `nil` before the first claim.
+    /// The fencing number of the lease that the claimed shards share, or `nil` before the first claim.
     private var fence: Int64?
     private var clock: Int64?
-    /// The apps looked up so far, with `true` for a stopped app.
+    /// The apps looked up so far, and whether each of them is stopped.
     private var stops: [Int64: Bool] = [:]
     private var consents: [ConsentColumns.Question: ConsentColumns] = [:]
 
@@ -58,7 +58,7 @@ struct AcceptanceTransaction {
     // MARK: Checks
 
     /// Returns the response to a request that is not accepted, because it was accepted before, or because its schedule,
-    /// issue or chat session has changed; `nil` if it can be accepted.
+    /// issue or chat session has changed, or `nil` if it can be accepted.
     private func earlier(_ request: AcceptanceRequest) throws -> Acceptance? {
         let notification = request.notification
         if let idempotency = request.idempotency,
@@ -82,13 +82,13 @@ struct AcceptanceTransaction {
         return isCurrent ? nil : .scheduleChanged
     }
 
-    /// Returns `false` if the chat session no longer exists.
+    /// Returns whether the chat session still exists.
     private func hasRecord(_ session: UUID, app: Int64) throws -> Bool {
         let sql = "SELECT 1 FROM chatSession WHERE id = ? AND app = ?"
         return try self.database.hasRow(sql: sql, [session.uuidString, app])
     }
 
-    /// Returns `false` if the deliveries of the notification to resend are being deleted.
+    /// Returns whether the notification to resend still has all of its deliveries, or `true` if nothing is resent.
     private func hasOriginal(_ notification: NotificationRecord) throws -> Bool {
         guard let original = notification.resendOf else { return true }
         let sql = "SELECT 1 FROM notification WHERE id = ? AND isForgotten = 0"
@@ -97,10 +97,10 @@ struct AcceptanceTransaction {
 
     /// The tokens that a notification names, and their present registrations.
     private struct Draft {
-        /// The named tokens; `nil` for an audience of devices.
+        /// The named tokens, or `nil` for an audience of devices.
         var tokens: [DeviceToken]?
         var found = RecipientQuery.Found()
-        /// The first named token that is registered as another kind than the notification's; `nil` if there is none.
+        /// The first named token that is registered as another kind than the notification's, or `nil` if there is none.
         var tokenOfOtherKind: (token: DeviceToken, kind: DeviceTokenKind)?
     }
 
@@ -138,8 +138,8 @@ struct AcceptanceTransaction {
 
     // MARK: Parts
 
-    /// Adds the shards and the other dependent rows of a notification, after its own row was added.
-    /// - Returns: The shard, if it was claimed for the caller; otherwise `nil`.
+    /// Adds the shards and the other dependent rows of a notification whose own row was added.
+    /// - Returns: The shard if it was claimed for the caller, or `nil` otherwise.
     private mutating func add(_ draft: Draft, of request: AcceptanceRequest, number: Int64) throws -> ClaimedShard? {
         let notification = request.notification
         try NotificationRow.insertTargets(of: notification, number: number, in: self.database)
@@ -183,7 +183,7 @@ struct AcceptanceTransaction {
         return ClaimedShard(claim, page)
     }
 
-    /// Returns `true` if the notification's shard is ready to be claimed now.
+    /// Returns whether the notification's shard is ready to be claimed now.
     private mutating func isClaimable(_ request: AcceptanceRequest) throws -> Bool {
         guard request.isClaimed, request.notification.state == .accepted, request.shards.count == 1,
             request.shards.first?.zone == .any

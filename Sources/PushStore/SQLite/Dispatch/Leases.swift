@@ -12,7 +12,7 @@ enum Leases {
         return database.lastInsertedRowID
     }
 
-    /// Returns `true` if the owner has not lost the lease.
+    /// Returns whether the owner still holds the lease.
     static func isHeld(_ fence: Int64, by owner: Int64, in database: Database) throws -> Bool {
         return try database.hasRow(sql: "SELECT 1 FROM lease WHERE fence = ? AND owner = ?", fence, owner)
     }
@@ -23,8 +23,7 @@ enum Leases {
 
     /// Returns the leases under which no owner works any more.
     ///
-    /// A lease of the caller is lost if it is not among `held`. Any other lease, or with `nil` every lease, is lost
-    /// once it has expired.
+    /// A caller's lease that is not among `held` is lost. Any other, or with `nil` any lease, is lost once it expires.
     static func lost(owner: Int64, held: ClaimFilter.Held?, now: Timestamp, in database: Database) throws -> [Int64] {
         let statement = try RawStatement(sql: "SELECT fence, owner, until FROM lease", in: database)
         defer { statement.reset() }
@@ -71,8 +70,7 @@ enum Leases {
         if try database.hasRow(sql: sql, notification) { try NotificationCompletion.tidy(notification, in: database) }
     }
 
-    /// Ends a lease, unless another shard is claimed under it. Shards that are claimed when they are accepted may share
-    /// a lease.
+    /// Ends a lease, unless another shard is claimed under it. Shards claimed at acceptance may share a lease.
     static func end(_ fence: Int64, in database: Database) throws {
         let sql = "DELETE FROM lease WHERE fence = ?1 AND NOT EXISTS (SELECT 1 FROM shard WHERE lease = ?1)"
         try database.run(sql: sql, fence)

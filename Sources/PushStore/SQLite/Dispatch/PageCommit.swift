@@ -6,7 +6,7 @@ import PushTypes
 /// Commits one page, within a transaction.
 struct PageCommit {
     private let page: PageResult
-    /// Indicates whether the page is about to be sent, so that the lease is kept; `false` after it was sent.
+    /// A Boolean value that indicates whether the page is about to be sent. If so, its lease is kept.
     private let begins: Bool
     private let owner, number: Int64
     private let now: Timestamp
@@ -20,10 +20,10 @@ struct PageCommit {
     private let state: NotificationRecord.State
     private let lane: NotificationRecord.Lane
     private let hasStarted: Bool
-    /// The stored origin of the notification; `nil` if the notification did not arrive over a bridge.
+    /// The stored origin of the notification, or `nil` if the notification did not arrive over a bridge.
     private let origin: String?
 
-    /// Reads the current row of the notification. Returns `nil` if the notification no longer exists.
+    /// Creates the commit, and reads the notification's row. Returns `nil` if the notification no longer exists.
     init?(
         _ page: PageResult,
         begins: Bool,
@@ -51,14 +51,13 @@ struct PageCommit {
         self.trace = try PageTrace(page, number: self.number, now: now, connections: parts.connections, in: database)
     }
 
-    /// Indicates whether the notification has further pages to send after this one.
+    /// A Boolean value that indicates whether the notification has further pages to send after this one.
     private var isInProgress: Bool {
         self.page.pauses == nil && (self.state == .accepted || self.state == .sending) && !self.isAppStopped
     }
 
     /// Writes the page.
-    /// - Returns: ``CommitResult/leaseLost`` if the lease was lost. In that case, only a pause of the notification is
-    ///   written.
+    /// - Returns: ``CommitResult/leaseLost`` if the lease was lost. Then only a pause of the notification is written.
     func run() throws -> StartedPage {
         if let reason = self.page.pauses { try NotificationRow.pause(self.number, reason: reason, in: self.database) }
         guard try self.holdsLease() else { return StartedPage(result: .leaseLost, started: []) }
@@ -107,15 +106,14 @@ struct PageCommit {
         return StartedPage(result: self.isInProgress ? .inProgress : .stopped, started: started)
     }
 
-    /// Deletes the content of a push to an unregistered token, which any client of an unauthenticated endpoint could
-    /// have sent.
+    /// Deletes the content of a push to an unregistered token, which anybody may have sent without authentication.
     private func forgetContent() throws {
         guard let origin, NotificationOrigin(origin)?.kind == .matrix else { return }
         let sql = "UPDATE notification SET payload = ? WHERE number = ?"
         try self.database.run(sql: sql, [Data("{}".utf8), self.number])
     }
 
-    /// Returns `true` if the lease is held and no other page of the shard was written since the page was read.
+    /// Returns whether the lease is held and no other page of the shard was written since the page was read.
     private func holdsLease() throws -> Bool {
         guard let fence = self.page.fence, try Leases.isHeld(fence, by: self.owner, in: self.database)
         else { return false }
@@ -147,13 +145,13 @@ struct PageCommit {
         }
     }
 
-    /// The new expiry time of the lease; `nil` to end it now. The lease of a stopped notification ends now, because no
-    /// later page would end it.
+    /// The new expiry time of the lease, or `nil` to end it now, as for a stopped notification, which has no later
+    /// page.
     private var keptUntil: Timestamp? { self.isInProgress ? self.page.step?.leaseUntil : nil }
 
     /// Writes the state of a recipient, unless the recipient already has a final state.
     /// - Parameter hasHeld: Whether recipients of the notification are queued until all shards have been read.
-    /// - Returns: `true` if the state was written.
+    /// - Returns: Whether the state was written.
     private func write(_ delivery: DeliveryResult, hasHeld: Bool) throws -> Bool {
         // A recipient of a shard is in the retry queue only if it moved between the time zones of two pages in flight.
         if self.page.step == nil {
@@ -167,7 +165,7 @@ struct PageCommit {
     }
 
     /// Skips a recipient whose device was removed, or queues it if the device has returned since the page was read.
-    /// - Returns: `true` if the recipient was skipped.
+    /// - Returns: Whether the recipient was skipped.
     private func skip(_ removed: ReportedDelivery, hasHeld: Bool) throws -> Bool {
         let delivery = removed.delivery
         let isBack = "SELECT 1 FROM device WHERE id = ? AND hasLeft = 0"
@@ -180,7 +178,7 @@ struct PageCommit {
     }
 
     /// Writes a recipient's final state before the rest of the page is sent, unless the recipient has a state.
-    /// - Returns: `true` if the state was written.
+    /// - Returns: Whether the state was written.
     private func end(_ ending: ReportedDelivery, hasHeld: Bool) throws -> Bool {
         let hasState = "SELECT 1 FROM delivery WHERE notification = ? AND recipient = ?"
         guard try !self.database.hasRow(sql: hasState, self.number, ending.delivery.recipient) else { return false }
@@ -208,7 +206,7 @@ struct PageCommit {
         try self.database.run(sql: sql, self.number, recipient, self.page.fence)
     }
 
-    /// Returns the environments that hold recipients of the page back and are still paused.
+    /// Returns the environments that delay recipients of the page and are still paused.
     private func pausedEnvironments() throws -> Set<PushEnvironment> {
         let holding = Set(self.page.retries.compactMap(\.heldFor))
         return try holding.filter { try EnvironmentPauseTable.areHeld(.one($0), of: self.app, in: self.database) }
@@ -262,8 +260,7 @@ struct PageCommit {
         try self.add(row, recipient, dueAt: .afterShards)
     }
 
-    /// Adds a row to the retry queue. For a cancelled notification it is due immediately, so that the recipient gets
-    /// its final state.
+    /// Adds a row to the retry queue. It is due immediately if the notification is cancelled.
     private func add(_ row: RowInsertion<RetryColumn>, _ recipient: Int64, dueAt: Timestamp) throws {
         row.bind(self.number, to: .notification)
         row.bind(recipient, to: .recipient)
@@ -323,7 +320,7 @@ struct PageCommit {
 }
 
 extension PageCommit {
-    /// Stores named tokens as invalid, if `origin` is a binary bridge; `nil` means that the notification has none.
+    /// Stores named tokens as invalid if `origin`, the stored origin of the notification, is a binary bridge.
     static func rememberInvalid(
         _ tokens: [InvalidNamedToken],
         app: Int64,

@@ -7,7 +7,7 @@ struct PageTrace {
     private let page: PageResult
     private let now: Timestamp
     private let database: Database
-    /// The stored ids of the page's connections, in the order of the page's connections.
+    /// The ids under which the page's connections are stored, in the order of ``PageResult/connections``.
     private let connections: [Int64]
 
     init(
@@ -21,7 +21,7 @@ struct PageTrace {
         self.connections = try page.connections.map { try connections.id(of: $0, in: database) }
     }
 
-    /// Returns the integer that encodes a push's connection and duration in the ledger; `nil` if `trip` is `nil`.
+    /// Returns the integer that encodes a push's connection and duration in the ledger, or `nil` if `trip` is `nil`.
     func trip(_ trip: PushTrip?) -> Int64? {
         guard let trip else { return nil }
         let index = Int(trip.connection)
@@ -38,7 +38,7 @@ struct PageTrace {
     /// Writes the times of the page and its recipients, unless it has no times or no recipients.
     /// - Parameters:
     ///   - recipients: The ids of the recipients sent to, and of those whose final state was written without a push.
-    ///   - block: The id of the block with the page's webhook events; `nil` if it has none.
+    ///   - block: The id of the block with the page's webhook events, or `nil` if it has none.
     func write(_ recipients: [Int64], block: Int64?) throws {
         guard let times = self.page.times, let first = recipients.min(), let last = recipients.max() else { return }
         let row = try RowInsertion<PageColumn>(Self.insertion, in: self.database)

@@ -8,9 +8,7 @@ struct RecipientQuery: Sendable {
     /// The recipients of a page, in ascending order of their positions.
     struct Found {
         var recipients: [Recipient] = []
-        /// The recipients that get no push (``RecipientPage/ended``).
         var ended: [EndedRetry] = []
-        /// The ids of recipients that wait until all shards have been read (``RecipientPage/held``).
         var held: [Int64] = []
 
         /// Adds a named token to ``recipients``, or to ``ended`` if nothing can be sent to it.
@@ -59,7 +57,7 @@ struct RecipientQuery: Sendable {
     }
 
     /// Creates a query for single recipients of a notification.
-    /// - Parameter needs: The fields of the profiles; `nil` for the fields of ``NotificationRecord/retryNeeds``.
+    /// - Parameter needs: The fields of the profiles to read, or `nil` for those in ``NotificationRecord/retryNeeds``.
     init(
         _ notification: NotificationRecord,
         number: Int64,
@@ -98,7 +96,7 @@ struct RecipientQuery: Sendable {
     }
 
     /// Reads the page.
-    /// - Parameter driver: The index ranges that find the devices of a narrow audience; `nil` to scan all devices.
+    /// - Parameter driver: The index ranges that find the devices of a narrow audience, or `nil` to scan all devices.
     func fetch(driver: AudienceDriver? = nil, in database: Database) throws -> Found {
         switch self.source {
         case .devices(let filter): try self.devices(filter, driver: driver, in: database)
@@ -197,21 +195,21 @@ struct RecipientQuery: Sendable {
 
     /// A token that a notification names, with its registration if there is one.
     struct Named {
-        /// The recipient; `nil` if the row cannot be read.
+        /// The recipient, or `nil` if the row cannot be read.
         var recipient: Recipient?
-        /// Indicates whether the token is registered with another kind than the notification's, and gets no push.
+        /// A Boolean value that indicates whether the token gets no push, because it is registered as another kind.
         var isOfOtherKind = false
-        /// Indicates whether the token was erased with its user.
+        /// A Boolean value that indicates whether the token was erased with its user.
         var isErased = false
-        /// The kind with which the token is registered; `nil` if it is not registered, or if the kind cannot be read.
+        /// The kind with which the token is registered, or `nil` if it is not registered or if the kind cannot be read.
         var kind: DeviceTokenKind?
 
-        /// The reason for which nothing is sent to the token. It applies only to a token that cannot be sent to.
+        /// The reason for which nothing is sent to the token. It has no meaning for a token that can be sent to.
         var lack: EndingCause { self.isErased ? .erased : self.isOfOtherKind ? .otherKind : .unreadable }
     }
 
-    /// Returns the token that the notification names at a position, with its device if it is registered. The channel of
-    /// a broadcast has no device.
+    /// Returns the token that the notification names at a position, with its device if it is registered. A broadcast's
+    /// channel has none.
     private func target(_ position: Int64, in database: Database) throws -> Named {
         let named = "SELECT token, environment FROM target WHERE notification = ? AND position = ?"
         let statement = try RawStatement(sql: named, in: database)
@@ -278,7 +276,7 @@ private struct RecipientChanges {
         (self.zone, self.shard) = (query.zone, query.shard)
     }
 
-    /// Returns `true` if the device of a row may have to wait, which is rare. It needs no further query.
+    /// Returns whether the device of a row may have to wait, which is rare. It needs no further query.
     func mayConcern(_ row: RawStatement) -> Bool {
         !row.isNull(5) && row.integer(5) > self.query.openedAfter
             || !row.isNull(6) && self.query.notification.environment == nil
@@ -307,18 +305,17 @@ extension RecipientQuery {
     /// The next step in the processing of a queued recipient.
     enum NextStep {
         case now(RetryRecipient)
-        /// Postpone the recipient, because another one without a final state may be sent the notification with the same
-        /// token.
+        /// A step that postpones the recipient, because another one may still get the notification with the same token.
         ///
-        /// The associated time is the due time of the other recipient's next attempt; `nil` if it is unknown.
+        /// The associated value is the due time of the other recipient's next attempt, or `nil` if it is unknown.
         case later(until: Timestamp?)
-        /// Postpone the recipient as the last one, because its device was removed and may return meanwhile.
+        /// A step that postpones the recipient until all others have their final states, because its device may return.
         ///
-        /// The associated final state is written once all other recipients have their final states.
+        /// The associated value is the result for the recipient if the device does not return.
         case last(EndedRetry)
     }
 
-    /// Decides whether a recipient is sent to again, by its device's current token, waits, or gets its final state.
+    /// Decides whether a recipient is sent to again at its current token, has to wait, or gets its final state.
     /// - Parameter fence: The fencing number of the lease under which the recipient was claimed.
     func fetch(_ retry: DueRetry, fence: Int64, isCancelled: Bool, in database: Database) throws -> NextStep {
         var (recipient, lack, hasLeft) = try self.current(retry, in: database)
@@ -349,8 +346,8 @@ extension RecipientQuery {
         return cause == nil && hasLeft ? .last(end) : .now(.ended(end))
     }
 
-    /// Returns the recipient as it is now (`nil` if it cannot be read), the cause that applies if nothing can be sent
-    /// to it, and whether its device was removed and may return.
+    /// Returns the recipient as it is now (or `nil` if it cannot be read), the cause that applies if nothing can be
+    /// sent to it, and whether its device was removed and may return.
     private func current(
         _ retry: DueRetry,
         in database: Database
@@ -402,7 +399,7 @@ extension RecipientQuery {
         return decision
     }
 
-    /// Returns `true` if another device is registered with the token in the environment of the attempt.
+    /// Returns whether another device is registered with the token in the environment of the attempt.
     private func isRegistered(_ recipient: Recipient, in database: Database) throws -> Bool {
         let sql = "SELECT 1 FROM device WHERE app = ? AND token = ? AND environment = ? AND hasLeft = 0 AND id != ?"
         let (token, environment) = (recipient.token.databaseValue, recipient.environment.code)
@@ -417,7 +414,8 @@ extension RecipientQuery {
         return try database.hasRow(sql: sql, arguments, isKept: false)
     }
 
-    /// Returns the devices to which a device was linked after the notification was opened.
+    /// Returns the devices to which a device was linked after the notification was opened, and whether all pushes to
+    /// each of them count, as in ``decision(by:for:countsAll:fence:in:)``.
     private func links(of device: Int64, in database: Database) throws -> [(other: Int64, countsAll: Bool)] {
         let sql = "SELECT other, countsAll FROM deviceLink WHERE device = ? AND since > ?"
         return try database.rows(sql: sql, [device, self.openedAfter]).compactMap { row in
@@ -425,7 +423,7 @@ extension RecipientQuery {
         }
     }
 
-    /// Returns the device's twin in the other environment, if the twin has the higher id; otherwise an empty array.
+    /// Returns the device's twin in the other environment if the twin has the higher id, or an empty array otherwise.
     private func laterTwins(of device: Int64, in database: Database) throws -> [(other: Int64, countsAll: Bool)] {
         guard self.notification.environment == nil else { return [] }
         return try database.integers(sql: "SELECT id FROM device WHERE twin = ?", [device]).map { ($0, true) }

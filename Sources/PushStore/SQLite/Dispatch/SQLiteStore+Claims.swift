@@ -128,7 +128,6 @@ extension SQLiteStore {
     }
 }
 
-/// The shards that are due and may be claimed.
 private enum DueShards {
     /// The SQL condition that excludes the shard of the ``ShardPlan/Zone/remainder`` until all others have finished.
     static let isNotTooEarly = """

@@ -2,7 +2,7 @@ import GRDB
 package import ProviderModel
 package import PushTypes
 
-/// Records notifications towards the frequency caps of apps, for each user or device.
+/// Counts notifications towards the frequency caps of apps, for each user or device.
 extension SQLiteStore {
     package func reserve(_ reservations: [FrequencyCapReservation]) async throws -> [Set<BytewiseString>] {
         guard reservations.contains(where: { !$0.holders.isEmpty }) else { return reservations.map { _ in [] } }

@@ -63,13 +63,12 @@ struct OutcomeCounts {
 }
 
 extension RawStatement {
-    /// Binds the five numbers at consecutive positions.
     func bind(_ counts: OutcomeCounts, at position: Int32) {
         for place in 0..<5 { self.bind(counts.numbers[place], at: position + Int32(place)) }
     }
 }
 
-/// An insertion or update of the ledger's row with a recipient's state.
+/// The insertion or update of the row in the ledger that contains a recipient's state.
 struct DeliveryUpsert {
     private let delivery: DeliveryResult
     private let notification: Int64
@@ -97,7 +96,7 @@ struct DeliveryUpsert {
     )
 
     /// Writes the state, unless the recipient already has a final state.
-    /// - Returns: `true` if the state was written.
+    /// - Returns: Whether the state was written.
     func write(_ reasons: ReasonLookup, in database: Database) throws -> Bool {
         let reason = try self.delivery.reason.map { try reasons.id(of: DeliveryReason($0), in: database) }
         let row = try RowInsertion<Column>(Self.insertion, in: database)

@@ -51,7 +51,7 @@ extension RetryQueue {
     private static let longestPause: Duration = .seconds(60)
 
     /// Claims the due retries of a notification.
-    /// - Returns: The claim; `nil` if all of the retries were postponed.
+    /// - Returns: The claim, or `nil` if all of the retries were postponed.
     fileprivate func claim(_ due: [DueRetry], of number: Int64, owner: Int64, until: Timestamp) throws -> RetryClaim? {
         guard let (notification, openedAfter) = try self.retried(number) else { return nil }
         let fence = try Leases.take(owner: owner, until: until, in: self.database)
@@ -74,7 +74,7 @@ extension RetryQueue {
         )
     }
 
-    /// Returns the app whose claimable retries have been due the longest; `nil` if no other app has any.
+    /// Returns the app whose claimable retries have been due the longest, or `nil` if no other app has any.
     fileprivate func next(excluding apps: Set<Int64>) throws -> Int64? {
         let sql = """
             SELECT id FROM (
@@ -96,7 +96,7 @@ extension RetryQueue {
     }
 
     /// Returns a notification and the value of the registration clock at its opening. A notification that cannot be
-    /// read is paused, and `nil` is returned.
+    /// read is paused, and the result is `nil`.
     private func retried(_ number: Int64) throws -> (NotificationRecord, openedAfter: Int64)? {
         let sql = "SELECT * FROM notification WHERE number = ?"
         guard let row = try self.database.row(sql: sql, [number]) else { return nil }
@@ -105,8 +105,8 @@ extension RetryQueue {
         }
     }
 
-    /// Returns the recipients that are sent to or get their final states now. Recipients that depend on others without
-    /// a final state are postponed.
+    /// Returns the recipients that are sent to or get their final states now. It postpones recipients that depend on
+    /// others without a final state.
     private func recipients(_ due: [DueRetry], _ query: RecipientQuery, fence: Int64) throws -> [RetryRecipient] {
         let isCancelled = query.notification.state == .cancelled
         var departed: [(retry: DueRetry, end: EndedRetry)] = []
@@ -124,7 +124,8 @@ extension RetryQueue {
         return try present + self.ends(of: departed, notification: query.number)
     }
 
-    /// Returns recipients with removed devices for their final states, or postpones them while others have none.
+    /// Returns those recipients with removed devices that get their final states now, and postpones the others, for
+    /// which other recipients must first have their final states.
     private func ends(
         of departed: [(retry: DueRetry, end: EndedRetry)],
         notification: Int64
@@ -180,14 +181,13 @@ extension RetryQueue {
     }
 }
 
-/// A recipient in the retry queue that is due.
 struct DueRetry {
     var notification, recipient: Int64
     var environment: PushEnvironment?
     var attempts: Int
-    /// Indicates whether the push was in flight under `atMostOnce` when the previous process ended.
+    /// A Boolean value that indicates whether the previous process ended during the push, under `atMostOnce`.
     var isInterrupted: Bool
-    /// Indicates whether an earlier push may have reached the device (``Recipient/mayHaveArrived``).
+    /// A Boolean value that indicates whether an earlier push may have arrived (``Recipient/mayHaveArrived``).
     var mayHaveArrived: Bool
     /// The time in milliseconds, by the steady clock, at which the attempt is due.
     var dueAt: Int64

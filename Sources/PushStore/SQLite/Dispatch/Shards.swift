@@ -4,7 +4,7 @@ import PushTypes
 
 /// The division of a notification's audience into shards, which are sent independently.
 enum Shards {
-    /// The number of recipients per shard. Shards are larger if there would be more than ``maximumCount``.
+    /// The number of recipients per shard. Shards are larger if there would otherwise be more than ``maximumCount``.
     private static let size: Int64 = 50_000
     private static let maximumCount: Int64 = 16
     /// The approximate number of recipients in a page.
@@ -46,7 +46,7 @@ enum Shards {
     private static let insertion = Column.insertion(into: "shard")
 
     /// Adds one shard.
-    /// - Parameter lease: The fencing number of the lease under which it is claimed; `nil` for an unclaimed shard.
+    /// - Parameter lease: The fencing number of the lease under which it is claimed, or `nil` for an unclaimed shard.
     static func add(
         _ range: Range,
         _ plan: ShardPlan,
@@ -82,8 +82,7 @@ enum Shards {
         return try AudienceDriver.choose(audience, of: kind, app: app, limit: limit, in: database) != nil
     }
 
-    /// Returns the ranges of ids for a notification's shards, up to the newest device. There are several only if there
-    /// are many recipients.
+    /// Returns the ranges of ids for a notification's shards, up to the newest device: several for many recipients.
     private static func ranges(
         of notification: NotificationRecord,
         _ plan: ShardPlan,
@@ -120,7 +119,7 @@ extension ShardPlan.Zone {
 
     var name: String? { if case .named(let name) = self { name } else { nil } }
 
-    /// Decodes a stored zone; `nil` if it cannot be decoded.
+    /// Decodes a stored zone, or returns `nil` if it cannot be decoded.
     init?(code: Int64?, name: String?) {
         switch (code, name) {
         case (0, _): self = .any

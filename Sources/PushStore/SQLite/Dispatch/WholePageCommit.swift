@@ -32,7 +32,7 @@ struct WholePageCommit {
     private let trace: PageTrace
     private let database: Database
 
-    /// Checks the page. Returns `nil` if ``PageCommit`` has to write it.
+    /// Checks the page, and returns `nil` if ``PageCommit`` has to write it.
     init?(_ page: PageResult, owner: Int64, now: Timestamp, parts: CommitContext, in database: Database) throws {
         guard let fence = page.fence, let step = page.step, page.isWhole else { return nil }
         let statement = try RawStatement(sql: Self.question, in: database)
@@ -90,7 +90,7 @@ struct WholePageCommit {
 }
 
 extension PageResult {
-    /// Indicates whether the page completes its shard and changes nothing besides the ledger.
+    /// A Boolean value that indicates whether the page completes its shard and changes nothing besides the ledger.
     fileprivate var isWhole: Bool {
         guard let step, step.isLast, step.leaseUntil == nil, step.notBefore == nil, step.heldFor == nil
         else { return false }

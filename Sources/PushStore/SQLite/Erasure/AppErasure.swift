@@ -3,12 +3,11 @@ import GRDB
 /// Erases an app in steps, each of which is a transaction of bounded size.
 struct AppErasure {
     let app: Int64
-    /// The maximum number of rows that one step erases.
     let limit: Int
     let database: Database
 
     /// Erases a bounded number of rows. The step that finds no other row deletes the app's own row.
-    /// - Returns: `true` if more rows remain.
+    /// - Returns: Whether more rows remain.
     func step() throws -> Bool {
         if let number = try self.database.integer(
             sql: "SELECT number FROM notification WHERE app = ? LIMIT 1",
@@ -80,7 +79,7 @@ struct NotificationErasure {
     let database: Database
 
     /// Erases a bounded number of rows. The last step deletes the notification itself.
-    /// - Returns: `true` if more rows remain.
+    /// - Returns: Whether more rows remain.
     func step() throws -> Bool {
         // From now on the notification's counters may differ from its deliveries.
         try self.database.run(sql: "UPDATE notification SET isForgotten = 1 WHERE number = ?", self.number)

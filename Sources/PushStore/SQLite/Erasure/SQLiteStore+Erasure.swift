@@ -10,7 +10,7 @@ extension SQLiteStore {
     static let erasedAtOnce = 1000
     /// The maximum number of pairs of a device and a notification whose receipts are made anonymous in one transaction.
     private static let anonymizedAtOnce = 200
-    /// The maximum number of the user's former devices that one step processes. Further ones are left to the next step.
+    /// The maximum number of the user's former devices that one step processes. It leaves the others to the next step.
     private static let formerDevicesAtOnce = 20
 
     package func eraseApp(_ app: Int64, now: Timestamp, steady: Timestamp) async throws -> ErasureRecord? {
@@ -235,7 +235,6 @@ extension ErasureRecord: StoredRecord {
 /// Erases the pending webhook events that name a user or tokens. Events of notifications that were accepted after the
 /// request for the erasure stay.
 struct ErasedEvents {
-    /// The id of the erasure.
     let erasure: Int64
     let user: String
     let tokens: Set<DeviceToken>
@@ -273,7 +272,7 @@ struct ErasedEvents {
         return DeviceToken(hex: token).map(self.tokens.contains) ?? false
     }
 
-    /// Returns `true` if the event belongs to a notification that was accepted after the erasure was requested.
+    /// Returns whether the event belongs to a notification that was accepted after the erasure was requested.
     private func isLater(_ event: JSONValue, in database: Database) throws -> Bool {
         guard let notification = event["notification"].stringValue else { return false }
         let sql = """

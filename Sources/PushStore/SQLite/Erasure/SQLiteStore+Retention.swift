@@ -37,7 +37,7 @@ extension SQLiteStore {
         return try database.run(sql: sql, [app, before.milliseconds, limit])
     }
 
-    /// Deletes deliveries of the notification that finished first, and in the end the notification itself. A
+    /// Deletes deliveries of the notification that finished first and, when none is left, the notification itself. A
     /// notification that is being resent keeps its deliveries, because they are the audience of the resend.
     private static func forgetNotification(before: Timestamp, limit: Int, in database: Database) throws -> Int {
         let first = """
@@ -59,8 +59,7 @@ extension SQLiteStore {
         return count + 1
     }
 
-    /// The number of newest connections that are kept at any age, because they may still be open. A provider has fewer
-    /// open connections than this.
+    /// The number of newest connections that are kept at any age, because they may be open. A provider has fewer.
     private static let keptConnections = 1000
 
     package func forgetConnections(before: Timestamp, limit: Int) async throws -> Int {

@@ -5,10 +5,9 @@ import PushTypes
 
 /// The erasure of a user from the requests that an app has stored: from schedules and named audiences.
 extension UserErasure {
-    /// The identity of a stored request.
     enum StoredRequest: Hashable, Sendable {
         case schedule(String)
-        /// A version of a named audience, by the audience's number; version 0 stands for the current one.
+        /// A version of a named audience, by the audience's number. Version 0 stands for the current one.
         case audience(Int64, version: Int64)
 
         init?(_ row: Row) {
@@ -21,7 +20,6 @@ extension UserErasure {
             }
         }
 
-        /// Returns the audience in the stored text of a request; `nil` if it cannot be parsed.
         fileprivate func parse(_ text: Data?) -> JSONValue? {
             guard let text, let body = try? JSONValue(parsing: text) else { return nil }
             return if case .schedule = self { body["to"] } else { body }
@@ -29,7 +27,7 @@ extension UserErasure {
     }
 
     private struct Names {
-        /// The user; `nil` if a device has been registered for the user since the erasure was requested.
+        /// The user, or `nil` if a device has been registered for the user since the erasure was requested.
         var user: String?
         var tokens: Set<DeviceToken>
     }

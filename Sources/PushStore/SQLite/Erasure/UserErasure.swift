@@ -7,8 +7,7 @@ import PushTypes
 /// Erases a user of an app in steps, each of which is a transaction of bounded size.
 ///
 /// A notification to this user alone is deleted, with its ledger. Any other notification stays, and the user and the
-/// user's tokens are removed from its audience. The contents of notifications to others, such as the text of a
-/// campaign, are not searched.
+/// user's tokens are removed from its audience. The contents of notifications to others are not searched.
 struct UserErasure {
     /// The maximum number of the user's devices that one step erases.
     private static let devicesAtOnce = 20
@@ -16,15 +15,14 @@ struct UserErasure {
     /// The maximum number of tokens that one search looks for. With more, it looks for audiences that name any token.
     private static let tokensOfSearch = 50
 
-    /// The id of the erasure, whose row stores the tokens of erased devices; 0 if the erasure is not stored yet.
+    /// The id of the erasure, whose row stores the tokens of erased devices, or 0 if the erasure is not stored yet.
     let id: Int64
     let user: String
     let app: Int64
     let now: Timestamp
     let database: Database
 
-    /// Erases all data under the user's name except notifications and devices, at the time of the request. Data that is
-    /// written later stays.
+    /// Erases all data under the user's name at the time of the request, except notifications and devices.
     /// - Parameter requests: The stored requests that name the user or the user's tokens, and from which later
     ///   notifications would be created.
     func eraseProfile(_ requests: [StoredRequest]) throws {
@@ -41,8 +39,8 @@ struct UserErasure {
         for token in try self.tokens() { try self.erase(token) }
     }
 
-    /// Returns `true` if a device became the user's after the request for erasure, so that data under the user's name
-    /// may be newer than the request.
+    /// Returns whether a device became the user's after the request for erasure, so that data under the user's name may
+    /// be newer than the request.
     func hasReturned() throws -> Bool {
         let sql = "SELECT 1 FROM device WHERE app = ?1 AND user = ?2 AND \(RegistrationChanges.userChange) > ?3"
         return try self.database.hasRow(sql: sql, [self.app, self.user, try self.lastAtRequest()])
@@ -89,7 +87,7 @@ struct UserErasure {
     }
 
     /// Erases rows of a notification to this user alone, or removes the user and the user's tokens from its audience.
-    /// - Returns: `true` if rows of the notification remain.
+    /// - Returns: Whether rows of the notification remain.
     func eraseNotification(_ number: Int64) throws -> Bool {
         let sql = "SELECT audience FROM notification WHERE number = ?"
         guard let row = try self.database.row(sql: sql, [number]), let audience = Self.audience(row)
@@ -134,7 +132,7 @@ struct UserErasure {
         return try self.database.integers(sql: sql, arguments)
     }
 
-    /// Returns the number of the last change of a device's user before the request; the maximum if none is stored yet.
+    /// Returns the number of the last change of a device's user before the request, or the maximum if none is stored.
     private func lastAtRequest() throws -> Int64 {
         guard self.id != 0 else { return .max }
         return try self.database.integer(sql: "SELECT lastChange FROM erasure WHERE id = ?", [self.id]) ?? .min
@@ -167,8 +165,7 @@ struct UserErasure {
         try self.remember(tokens)
     }
 
-    /// Returns a period of the user on a device that has another user now, and the receipts of that period; `nil` if
-    /// there is none.
+    /// Returns a period of the user on a device that now has another user, with its receipts, or `nil` for none.
     func formerDevice() throws -> (period: UserPeriod, receipts: [ReceiptsOfDevice])? {
         let users = DeviceUsers(app: self.app, database: self.database)
         guard let period = try users.ended(of: self.user, limit: 1).first else { return nil }
@@ -262,7 +259,6 @@ struct UserErasure {
         return try self.database.rows(sql: sql, [self.app, device, since]).compactMap(ReceiptsOfDevice.init)
     }
 
-    /// Returns the receipts of a device's deliveries in a period.
     func receipts(in period: UserPeriod) throws -> [ReceiptsOfDevice] {
         let isInPeriod = "\(DeviceUsers.sentAt) > ?3 AND \(DeviceUsers.sentAt) <= ?4"
         let sql = """
@@ -309,8 +305,7 @@ extension AudienceExpression {
 
 /// The erasure of the user's tokens, and of the counts of the user and the user's devices.
 extension UserErasure {
-    /// Returns the present and former tokens of the user's devices, both of those already erased and of those still to
-    /// be erased.
+    /// Returns the present and former tokens of the user's devices, whether or not the devices are already erased.
     func allTokens() throws -> Set<DeviceToken> {
         try self.tokens().union(self.tokens(of: try self.devices(limit: .max)))
     }
@@ -342,8 +337,7 @@ extension UserErasure {
         return Set(try self.database.rows(sql: sql, [self.app], isKept: false).compactMap { $0.token("token") })
     }
 
-    /// Removes from the erasure those tokens that others have registered since the request, before it is extended to
-    /// present data.
+    /// Removes the tokens that others have registered since the request, before the erasure is extended.
     func releaseTokens() throws {
         let sql = """
             SELECT 1 FROM device WHERE app = ? AND token = ? AND user IS NOT ?
@@ -362,7 +356,8 @@ extension UserErasure {
         try self.database.run(sql: "UPDATE erasure SET tokens = ? WHERE id = ?", [text, self.id])
     }
 
-    /// Erases the user's badge and cap counts, unless they may be newer, because a device became the user's since.
+    /// Erases the badge counts and cap counts of the user, unless a device became the user's after the request, so that
+    /// the counts may be newer than the request.
     func eraseCounts() throws {
         guard try !self.hasReturned() else { return }
         try self.eraseCounts(of: "user:\(self.user)")

@@ -225,7 +225,7 @@ struct LibraryRows {
         try self.database.run(sql: sql, [item.number, item.version - Int64(limits.versions)])
     }
 
-    /// Deletes an item, unless a schedule uses it or its version is not `expected` (`nil`: any). The result names that.
+    /// Deletes an item, unless a schedule uses it or its version differs from `expected`, where `nil` stands for any.
     func delete(_ name: LibraryItemName, expected: Int64?) throws -> LibraryChangeResult {
         guard let item = try self.item(name) else { return .missing }
         if let expected, expected != item.version { return .stale(version: item.version) }
@@ -243,7 +243,7 @@ struct LibraryRows {
         return try String.fetchAll(try self.database.cachedStatement(sql: sql), arguments: [item])
     }
 
-    /// Returns one version of an item; `nil` if it does not exist or is no longer kept.
+    /// Returns one version of an item, or `nil` if it does not exist or is no longer kept.
     static func version(_ version: Int64, of item: Int64, in database: Database) throws -> LibraryVersion? {
         try database.record(sql: "SELECT * FROM libraryVersion WHERE item = ? AND version = ?", [item, version])
     }

@@ -5,7 +5,7 @@ enum IntegrityCheck {
     /// The maximum number of faults of each kind that are listed.
     static let longestList = 20
 
-    /// Returns the corruption that SQLite finds, described in words.
+    /// Returns descriptions of the corruption that SQLite finds.
     static func damage(in database: Database) throws -> [String] {
         do {
             let pages = try String.fetchAll(database, sql: "PRAGMA integrity_check(\(Self.longestList))")
@@ -21,11 +21,10 @@ enum IntegrityCheck {
         }
     }
 
-    /// Returns the violations of the store's own rules, described in words. The database must have exactly the
-    /// migrations of this version.
+    /// Describes violations of the store's own rules in a database with exactly the migrations of this version.
     /// - Parameters:
     ///   - isAtRest: Whether no provider is sending. With `false`, only the rules that hold at any time are checked.
-    ///   - masterKey: The key that must open all secrets; `nil` to skip that check.
+    ///   - masterKey: The key that must open all secrets, or `nil` to skip that check.
     static func brokenRules(in database: Database, isAtRest: Bool, masterKey: MasterKey?) throws -> [String] {
         do {
             let rules = IntegrityRule.always + (isAtRest ? IntegrityRule.atRest : [])
@@ -39,9 +38,8 @@ enum IntegrityCheck {
 
 extension SQLiteStore {
     /// Examines the database for faults, which takes about a second per million deliveries.
-    /// - Parameter isAtRest: Whether no provider is sending, and ``recover(now:)`` was called after the last provider
-    ///   stopped.
-    /// - Returns: Descriptions of the faults; empty for an intact database.
+    /// - Parameter isAtRest: Whether no provider is sending, and ``recover(now:)`` followed the end of the last one.
+    /// - Returns: Descriptions of the faults. An intact database has none.
     package func checkIntegrity(isAtRest: Bool = false) async throws -> [String] {
         try await self.database.read { database in
             try IntegrityCheck.damage(in: database)
@@ -53,7 +51,7 @@ extension SQLiteStore {
 extension StoredTable {
     /// Returns descriptions of rows that cannot be decoded, up to ``IntegrityCheck/longestList``. In operation the
     /// store skips such rows, or pauses those that would block others, so that only an examination reports them.
-    /// - Parameter masterKey: The key that must open all secrets; `nil` to skip that check.
+    /// - Parameter masterKey: The key that must open all secrets, or `nil` to skip that check.
     fileprivate func faults(in database: Database, _ masterKey: MasterKey?) throws -> [String] {
         guard let examination else { return [] }
         func text(_ value: DatabaseValue) -> String {

@@ -14,19 +14,17 @@ package struct SQLiteStoreFile: Sendable {
         package var migrations: [String]
         /// Descriptions of the corruption that SQLite finds.
         package var damage: [String]
-        /// Descriptions of broken rules of the store; `nil` if the rules do not apply, because the database has other
-        /// migrations.
+        /// Descriptions of broken rules, or `nil` if no rules apply, because the database has other migrations.
         package var brokenRules: [String]?
 
-        /// Descriptions of all faults; empty for an intact file.
+        /// Descriptions of all faults. An intact file has none.
         package var faults: [String] { self.damage + (self.brokenRules ?? []) }
     }
 
-    /// The number of pages that a backup copies in one step: 4 MB.
+    /// The number of pages, of 4 kB each, that a backup copies in one step.
     private static let pagesPerStep: CInt = 1000
-    /// The length of the write-ahead log, in bytes, above which a copy no longer pauses, so that it ends sooner: 32 MB.
+    /// The length of the write-ahead log in bytes above which a copy no longer pauses, so that it ends sooner.
     private static let longLog = 32 * 1024 * 1024
-    /// The suffixes of the files that belong to a database.
     private static let suffixes = ["", "-journal", "-wal", "-shm"]
 
     private let path: String
@@ -40,7 +38,7 @@ package struct SQLiteStoreFile: Sendable {
     /// - Parameters:
     ///   - target: The path of the new file, which must not exist. It is created once the copy is complete and on disk.
     ///   - isExamined: Whether the copy is examined before `target` is created, and rejected if it is damaged.
-    /// - Returns: The result of the examination; `nil` if `isExamined` is `false`.
+    /// - Returns: The result of the examination, or `nil` if `isExamined` is `false`.
     /// - Throws: ``StoreError/cannotBackUp(path:why:)``, or ``StoreError/cannotOpen(path:why:)`` for the source.
     @discardableResult
     package func copy(to target: String, isExamined: Bool = true) async throws -> Condition? {
@@ -93,7 +91,7 @@ package struct SQLiteStoreFile: Sendable {
     /// Examines the committed data of the whole file, which takes about a second per million deliveries.
     /// - Parameters:
     ///   - isAtRest: Whether no provider is sending, and the last one has shut down or has been recovered from.
-    ///   - masterKey: The key that must open all secrets; `nil` to skip that check.
+    ///   - masterKey: The key that must open all secrets, or `nil` to skip that check.
     /// - Throws: ``StoreError`` for a file that cannot be read at all.
     package func examine(isAtRest: Bool = false, masterKey: MasterKey? = nil) async throws -> Condition {
         try await self.read { database in
@@ -121,7 +119,7 @@ package struct SQLiteStoreFile: Sendable {
         }
     }
 
-    /// Returns `true` if the database contains sealed secrets; `false` also if there is no database.
+    /// Returns whether the database contains sealed secrets. Without a database, there are none.
     /// - Throws: ``StoreError`` for a file that exists and cannot be read.
     package func holdsSecrets() throws -> Bool {
         let attributes = try? FileManager.default.attributesOfItem(atPath: self.path)
@@ -130,7 +128,7 @@ package struct SQLiteStoreFile: Sendable {
         return try self.read { database in try StoredTable.all.contains { try $0.holdsSecrets(in: database) } }
     }
 
-    /// Returns `true` if the key is the database's master key, by the check that a provider performs at its start.
+    /// Returns whether the key is the database's master key, by the check that a provider performs at its start.
     /// - Throws: ``StoreError`` for a file that cannot be read.
     package func isOpened(by masterKey: MasterKey) throws -> Bool {
         try self.read { try SealedRows(database: $0, masterKey: masterKey).areOpened() }

@@ -52,7 +52,7 @@ enum NotificationCompletion {
         try database.run(sql: sql, number)
     }
 
-    /// Returns `true` if a recipient without a final state has a device that was not removed.
+    /// Returns whether a recipient without a final state has a device that was not removed.
     static func hasPresentRecipients(_ number: Int64, in database: Database) throws -> Bool {
         let sql = """
             SELECT 1 WHERE EXISTS (SELECT 1 FROM shard WHERE notification = ?1 AND isDone = 0)

@@ -4,7 +4,6 @@ import ProviderModel
 import PushSupport
 import PushTypes
 
-/// Reads and writes the row of a notification.
 enum NotificationRow {
     /// The stored audience of a notification to named tokens. The tokens themselves are in the table `target`.
     static let namedTokens = #"{"tokens":true}"#
@@ -221,9 +220,8 @@ extension NotificationRow {
 
     /// Inserts a notification.
     /// - Parameters:
-    ///   - idempotency: The key and the fingerprint of the request; `nil` for a request without a key.
-    ///   - opening: The registration clock and the time, for a notification that is opened when it is accepted; `nil`
-    ///     for one that is opened later.
+    ///   - idempotency: The key and the fingerprint of the request, or `nil` for a request without a key.
+    ///   - opening: The registration clock and the time of the opening, or `nil` if the notification is opened later.
     /// - Returns: The number by which the store identifies the notification.
     static func insert(
         _ notification: NotificationRecord,
@@ -281,7 +279,7 @@ extension NotificationRow {
         row.bind(content.placeholder, to: .placeholder)
     }
 
-    /// Inserts the tokens that a notification names, or the channel.
+    /// Inserts the tokens that a notification names, or the channel of a broadcast.
     static func insertTargets(of notification: NotificationRecord, number: Int64, in database: Database) throws {
         let targets = notification.audience.targets
         guard !targets.isEmpty else { return }

@@ -38,9 +38,8 @@ extension SQLiteStore {
     }
 }
 
-/// Changes of notifications' states.
 extension NotificationRow {
-    /// Returns the response to a request whose idempotency key was used before; `nil` if the key is new.
+    /// Returns the response to a request whose idempotency key was used before, or `nil` if the key is new.
     static func accepted(_ idempotency: Idempotency, app: Int64, in database: Database) throws -> Acceptance? {
         let sql = "SELECT * FROM notification WHERE app = ? AND idempotencyKey = ?"
         guard let row = try database.row(sql: sql, [app, idempotency.key]) else { return nil }
@@ -49,7 +48,7 @@ extension NotificationRow {
     }
 
     /// Decodes a notification's row.
-    /// - Returns: The value; `nil` for a damaged row, whose number is passed to `damaged`.
+    /// - Returns: The value, or `nil` for a damaged row, whose number is passed to `damaged`.
     static func readable<Value>(
         _ row: Row,
         orElse damaged: (Int64) throws -> Void,
@@ -71,7 +70,7 @@ extension NotificationRow {
         }
     }
 
-    /// Pauses a notification that has not finished, with the provider's reason; `nil` if a caller requests it.
+    /// Pauses a notification that has not finished. The reason is the provider's, or `nil` for a caller's request.
     static func pause(_ number: Int64, reason: String?, in database: Database) throws {
         let sql = """
             UPDATE notification SET state = 'paused', pauseReason = ?

@@ -8,10 +8,10 @@ import PushTypes
 /// One index look-up per page determines whether any device of the app has quiet hours or has disallowed alerts. The
 /// columns for these are read only if so.
 struct ConsentColumns: Hashable, Sendable {
-    /// The consent category enclosed in line feeds, as in ``StoredOptOuts``; `nil` if the notification has none.
+    /// The consent category enclosed in line feeds, as in ``StoredOptOuts``, or `nil` if the notification has none.
     private var category: String?
     private var asksAlerts = false, isEncrypted = false
-    /// Indicates whether some user or device of the app has quiet hours that apply to the notification.
+    /// A Boolean value that indicates whether quiet hours of some user or device apply to the notification.
     private(set) var asksQuietHours = false
 
     static let none = ConsentColumns()
@@ -74,8 +74,7 @@ struct ConsentColumns: Hashable, Sendable {
         return names
     }
 
-    /// The SQL of the columns, reduced to the values that decide whether a recipient is skipped, for use in a `GROUP
-    /// BY` clause.
+    /// The SQL of the values that decide whether a recipient is skipped, for a `GROUP BY` clause.
     var groups: (names: [String], arguments: [DatabaseValue]) {
         var (names, arguments): ([String], [DatabaseValue]) = ([], [])
         if let category = self.category {
@@ -96,7 +95,7 @@ struct ConsentColumns: Hashable, Sendable {
         return (names, arguments)
     }
 
-    /// Decodes the consent from a device's row; `nil` if no recipient can be skipped for lack of consent.
+    /// Decodes the consent from a device's row, or `nil` if no recipient can be skipped for lack of consent.
     /// - Parameter position: The index of the first consent column.
     func consent(_ statement: RawStatement, from position: Int32) -> RecipientConsent? {
         guard !self.isEmpty else { return nil }
@@ -127,8 +126,8 @@ struct ConsentColumns: Hashable, Sendable {
         return consent
     }
 
-    /// The consent of a named token that is not registered. An encrypted notification skips it, because its encryption
-    /// key is unknown; `nil` for any other notification.
+    /// The consent of a named token that is not registered, or `nil` if the notification is not encrypted. An encrypted
+    /// notification skips the token, because its encryption key is unknown.
     var unregistered: RecipientConsent? { self.isEncrypted ? RecipientConsent(skips: .noEncryptionKey) : nil }
 }
 

@@ -3,8 +3,7 @@ package import ProviderModel
 package import PushTypes
 
 extension SQLiteStore {
-    /// The maximum number of groups that a query returns. There are more combinations of quiet hours and time zones
-    /// only if they are created on purpose.
+    /// The maximum number of groups that a query returns. More exist only if they are created on purpose.
     static let maximumConsentGroups = 10_000
 
     package func consentGroups(
@@ -50,7 +49,7 @@ private struct ConsentGroupQuery {
         (self.now, self.database) = (now, database)
     }
 
-    /// Indicates whether no recipient can be skipped, so that grouping is unnecessary.
+    /// A Boolean value that indicates whether no recipient can be skipped, so that grouping is unnecessary.
     var isEmpty: Bool { self.columns.isEmpty && self.cap == nil }
 
     private var selected: (names: [String], arguments: [DatabaseValue]) {
@@ -75,7 +74,7 @@ private struct ConsentGroupQuery {
         )
     }
 
-    /// Returns the groups of the active devices that match an expression; `nil` if there are too many groups.
+    /// Returns the groups of the active devices that match an expression, or `nil` if there are too many groups.
     func groups(of expression: AudienceExpression) throws -> [ConsentGroup]? {
         let filter = AudienceSQL(expression, app: self.app.id)
         let selected = self.selected

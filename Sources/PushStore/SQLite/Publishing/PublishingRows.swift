@@ -17,7 +17,7 @@ struct PublishingRows {
     }
 
     /// Decodes an issue, and reads the rows of its files.
-    /// - Throws: ``DamagedRow``.
+    /// - Throws: ``DamagedRow`` if a row cannot be decoded.
     func issue(_ row: Row) throws -> IssueRecord {
         var issue = try IssueRecord(row: row)
         if let cover = row.hash("cover") { issue.cover = try self.file(cover, app: issue.app) }
@@ -87,7 +87,6 @@ extension PublicationRecord: StoredRecord {
 extension IssueRecord: StoredRecord {
     static let table = "issue"
 
-    /// Decodes an issue, without its files.
     init(_ row: StoredRow) throws {
         self.init(
             id: try row.get("id"),

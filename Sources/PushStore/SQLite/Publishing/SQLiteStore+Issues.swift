@@ -149,8 +149,7 @@ extension SQLiteStore {
 }
 
 extension PublishingRows {
-    /// Returns the result of changing an issue. If the change is visible in the catalogue, it advances the catalogue's
-    /// version.
+    /// Returns the result of changing an issue. A visible change advances the catalogue's version.
     fileprivate func result(ofChanging issue: IssueRecord) throws -> IssueChangeResult {
         guard let changed = try self.issue(issue.id) else { return .missing }
         if issue.inCatalogue != changed.inCatalogue { try self.catalogueChanged(app: issue.app) }
@@ -159,7 +158,7 @@ extension PublishingRows {
 }
 
 extension IssueRecord {
-    /// The parts of the issue that the catalogue shows; `nil` if the catalogue does not show the issue.
+    /// The parts of the issue that the catalogue shows, or `nil` if the catalogue does not show the issue.
     fileprivate var inCatalogue: IssueRecord? {
         guard self.state == .published else { return nil }
         var issue = self

@@ -7,9 +7,9 @@ import PushTypes
 /// A filter without an index may read a million rows for each match. Because of the bound, a page may have few
 /// entries, together with the position up to which rows were read.
 struct KeysetScan {
-    /// The maximum number of rows that all scans for one page check together. Then the page ends early.
+    /// The maximum number of rows that all scans for one page check together, above which the page ends early.
     static let maximumRows = 20_000
-    /// The total size of the long records on a page, in bytes, above which the page ends.
+    /// The total size of the long records on a page, in bytes, above which the page ends early.
     static let maximumBytes = 1024 * 1024
 
     /// A matching row, by the values that determine its position.
@@ -20,7 +20,7 @@ struct KeysetScan {
 
     struct Result {
         var found: [Entry] = []
-        /// The last checked row, after which the next page begins; `nil` if no row follows it.
+        /// The last checked row, after which the next page begins, or `nil` if no row follows it.
         var end: Entry?
     }
 
@@ -33,7 +33,7 @@ struct KeysetScan {
     /// The SQL conditions that limit the scanned range of the index.
     var range: String
     var rangeArguments: [DatabaseValue]
-    /// The SQL conditions that each row of the range is checked for; empty for none.
+    /// The SQL conditions that are checked for each row of the range.
     var filter: [String]
     var filterArguments: [DatabaseValue]
 
@@ -64,7 +64,7 @@ struct KeysetScan {
         return result
     }
 
-    /// Counts the matching rows among the first `maximum` rows of the range. If it has more, the total is not exact.
+    /// Counts the matching rows among the first `maximum` rows of the range. With more rows, the total is inexact.
     func total(rows maximum: Int, in database: Database) throws -> ListTotal {
         let sql = """
             SELECT count(*) AS visited, coalesce(sum(fits), 0) AS fitting FROM (
@@ -82,7 +82,7 @@ struct KeysetScan {
 
 extension KeysetScan {
     /// Scans several ranges, and merges the results in their common order.
-    /// - Returns: At most `limit` entries, and the position up to which they are complete; `nil` if no rows remain.
+    /// - Returns: At most `limit` entries, and the position up to which they are complete, or `nil` if no rows remain.
     static func merged(_ scans: [KeysetScan], limit: Int, in database: Database) throws -> Result {
         guard let first = scans.first else { return Result() }
         let rows = max(1, self.maximumRows / scans.count)

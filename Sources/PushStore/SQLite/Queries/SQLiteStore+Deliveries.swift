@@ -3,13 +3,12 @@ import GRDB
 package import ProviderModel
 package import PushTypes
 
-/// Reads the states of recipients, within a transaction.
 struct DeliveryRows {
     let database: Database
 
     /// Returns deliveries together with the stored data of their recipients.
     /// - Parameters:
-    ///   - keys: A subquery for the deliveries' keys, with which SQLite's planner must start; `nil` for none.
+    ///   - keys: A subquery for the deliveries' keys, with which SQLite's planner must start, or `nil` for none.
     ///   - condition: The rest of the SQL query, beginning with its WHERE clause.
     fileprivate func deliveries(
         keys: String? = nil,

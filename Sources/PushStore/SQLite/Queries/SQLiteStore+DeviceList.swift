@@ -37,8 +37,8 @@ extension SQLiteStore {
         }
     }
 
-    /// Returns the scan over the devices of a list; `nil` if the scan cannot continue, because the last device of the
-    /// previous page, whose sort value is needed, no longer exists.
+    /// Returns the scan over the devices of a list, or `nil` if the scan cannot continue, because the last device of
+    /// the previous page, whose sort value is needed, no longer exists.
     static func scan(
         _ search: DeviceSearch,
         _ sort: DeviceSort,
@@ -93,8 +93,7 @@ extension SQLiteStore {
         return scan
     }
 
-    /// Returns the name of the index to scan: one with few matching devices, which are then sorted, or one in the order
-    /// of the list.
+    /// Returns the name of the index to scan: one with few matching devices to sort, or one in the list's order.
     private static func index(_ search: DeviceSearch, _ sort: DeviceSort) -> String {
         if search.installation != nil { return "deviceByInstallation" }
         if search.tokenPrefix != nil { return "deviceByToken" }
@@ -107,7 +106,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Returns the exclusive upper bound of the byte strings with a prefix; `nil` if there is no such bound.
+    /// Returns the exclusive upper bound of the byte strings with a prefix, or `nil` if there is no such bound.
     private static func successor(of prefix: [UInt8]) -> [UInt8]? {
         guard let last = prefix.lastIndex(where: { $0 < .max }) else { return nil }
         return prefix[..<last] + [prefix[last] + 1]

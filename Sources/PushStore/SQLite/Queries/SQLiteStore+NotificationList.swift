@@ -48,8 +48,8 @@ extension SQLiteStore {
         return (result.found.map(\.number), result.end.map(ListPosition.init))
     }
 
-    /// Lists one state after the other. The key of a position is the index of its state in ``NotificationSort/states``;
-    /// `next` is `nil` at the end of the list.
+    /// Returns a page of a list that is sorted by state, one state after the other. The key of a position is the index
+    /// of its state in ``NotificationSort/states``. `next` is `nil` at the end of the list.
     private static func byState(
         _ scans: NotificationScans,
         limit: Int,
@@ -73,21 +73,19 @@ extension SQLiteStore {
 }
 
 extension ListTotal {
-    /// The total, or ``ListTotal/maximum`` as an inexact total if it is higher.
+    /// The total, or ``ListTotal/maximum`` as an inexact total if the total is higher.
     var bounded: ListTotal { self.count > Self.maximum ? ListTotal(count: Self.maximum, isExact: false) : self }
 }
 
-/// Creates the scans that find the notifications of a list.
 struct NotificationScans {
     let filter: NotificationFilter
     let sort: NotificationSort
-    /// The position of the last entry of the previous page; `nil` for the first page.
+    /// The position of the last entry of the previous page, or `nil` for the first page.
     let after: ListPosition?
 
-    /// Returns the scans, one for each app, so that an app's newest notifications are found regardless of how many
-    /// other apps have.
+    /// Returns the scans, one for each app, so that other apps' notifications do not delay the search.
     ///
-    /// - Parameter state: The state to scan in a list that is sorted by state; `nil` for other lists.
+    /// - Parameter state: The state to scan in a list that is sorted by state, or `nil` for other lists.
     func scans(state: NotificationRecord.State?, in database: Database) throws -> [KeysetScan] {
         var filter = self.filter
         if let state { filter.state = state }
@@ -98,7 +96,7 @@ struct NotificationScans {
         return filter.apps.map { self.scan($0, filter, after: name) }
     }
 
-    /// Returns the name of the last notification of the previous page; `nil` if there is none.
+    /// Returns the name of the last notification of the previous page, or `nil` if there is none.
     private func name(in database: Database) throws -> String? {
         guard let after else { return nil }
         return try database.row(sql: "SELECT name FROM notification WHERE number = ?", [after.number])?["name"]

@@ -122,7 +122,7 @@ struct TimelineQuery {
         var firstEventsAt, lastEventsAt: Timestamp?
     }
 
-    /// Returns the summary of the pages, of retries or of shards; `nil` if there are no such pages.
+    /// Returns the summary of the pages, of retries or of shards, or `nil` if there are no such pages.
     func pages(areRetries: Bool) throws -> Pages? {
         let sql = """
             SELECT count(*) AS pages, sum(recipients) AS recipients, min(coalesce(claimedAt, sentAt)) AS claimedAt,
@@ -150,12 +150,11 @@ struct TimelineQuery {
         return Pages(summary: summary, firstEventsAt: row.time("firstEventsAt"), lastEventsAt: row.time("lastEventsAt"))
     }
 
-    /// The first or the last of the pages that have the same time.
     enum Edge {
         case first, last
     }
 
-    /// Returns the webhook events of the first or last page among those with a given time; `nil` if none has events.
+    /// Returns the webhook events of the first or last page among those with a given time, or `nil` if none has events.
     func events(at time: Timestamp, _ edge: Edge) throws -> PageEvents? {
         let order = edge == .first ? "ASC" : "DESC"
         let sql = """
@@ -168,7 +167,7 @@ struct TimelineQuery {
 
     // MARK: A recipient
 
-    /// Returns the connection and the duration in milliseconds of a recipient's last push; `nil` if unknown.
+    /// Returns the connection and the duration in milliseconds of a recipient's last push, each `nil` if it is unknown.
     func trip(of recipient: Int64) throws -> (OpenedConnection?, milliseconds: Int?) {
         let sql = "SELECT trip FROM delivery WHERE notification = ? AND recipient = ?"
         guard let number = try self.database.integer(sql: sql, [self.subject.number, recipient])
@@ -191,7 +190,7 @@ struct TimelineQuery {
         return (connection, milliseconds)
     }
 
-    /// Returns the page that wrote a recipient's final state at a time; `nil` if the page is unknown.
+    /// Returns the page that wrote a recipient's final state at a time, or `nil` if the page is unknown.
     func page(of recipient: Int64, at: Timestamp) throws -> PageRecord? {
         let sql = """
             SELECT * FROM page WHERE notification = ?1 AND answeredAt = ?2 AND first <= ?3 AND last >= ?3
@@ -234,7 +233,7 @@ struct TimelineQuery {
         }
     }
 
-    /// The maximum number of token events in the timeline of a recipient; later ones are left out.
+    /// The maximum number of token events in the timeline of a recipient. Later events are left out.
     private static let maximumTokenEvents = 100
 
     /// Returns the token events that the notification led to, oldest first. It scans the events of the token.
@@ -249,8 +248,9 @@ struct TimelineQuery {
         return try self.database.records(sql: sql, arguments)
     }
 
-    /// Returns the time of the next attempt by the steady clock; `nil` if there is none, or if its time is not known
-    /// yet. An attempt that paused environments hold back (`heldFor`; `nil` for none) is made when the pause ends.
+    /// Returns the time of the next attempt by the steady clock, and the paused environments that delay the attempt
+    /// until the pause ends. The time is `nil` if there is no next attempt or its time is not known yet. The
+    /// environments are `nil` if none delays it.
     func nextTry(of recipient: Int64) throws -> (at: Timestamp?, heldFor: HoldingEnvironments?) {
         let sql = """
             SELECT dueAt, heldFor FROM retry
@@ -263,7 +263,7 @@ struct TimelineQuery {
 
     // MARK: Webhooks
 
-    /// Returns the events of a block and the requests that delivered them; `nil` if the block was deleted.
+    /// Returns the events of a block and the requests that delivered them, or `nil` if the block was deleted.
     func events(block: Int64) throws -> PageEvents? {
         let sql = "SELECT at, position, kind FROM eventBlock WHERE id = ?"
         guard let row = try self.database.row(sql: sql, [block]), let at = row.time("at"),
@@ -286,7 +286,7 @@ struct TimelineQuery {
         return events
     }
 
-    /// Returns the acknowledged request that contained the block at a position; `nil` if there is none.
+    /// Returns the acknowledged request that contained the block at a position, or `nil` if there is none.
     private func post(of webhook: UUID, _ url: String, position: Int64) throws -> WebhookPostRecord? {
         let sql = """
             SELECT first, postedAt, acknowledgedAt FROM webhookPost WHERE webhook = ? AND last >= ?

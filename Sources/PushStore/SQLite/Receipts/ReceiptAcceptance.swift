@@ -8,17 +8,17 @@ struct ReceiptNotification {
     let number: Int64
     let id: UUID
     let app: Int64
-    /// The kind of token to which the notification is sent; `nil` for any kind.
+    /// The kind of token to which the notification is sent, or `nil` for any kind.
     let tokenKind: DeviceTokenKind?
     let environment: PushEnvironment?
     let privacy: ReceiptLevel
     let createdAt: Timestamp
     let finishedAt: Timestamp?
-    /// Indicates whether pages may be in flight, so that a receipt can arrive before its delivery is in the ledger.
+    /// A Boolean value that indicates whether a receipt can arrive before its delivery is in the ledger.
     let isOpen: Bool
     let namesTokens: Bool
 
-    /// Returns the properties of a notification; `nil` if the notification does not exist or cannot be decoded.
+    /// Returns the properties of a notification, or `nil` if the notification does not exist or cannot be decoded.
     static func fetch(_ subject: ReceiptBatch.Entry.Subject, in database: Database) throws -> ReceiptNotification? {
         let (column, value): (String, DatabaseValue) =
             switch subject {
@@ -51,8 +51,8 @@ struct ReceiptNotification {
         )
     }
 
-    /// Returns the reason for refusing a batch's receipts for this notification; `nil` if they are not refused.
-    /// - Parameter app: The app of the sender; `nil` if the sender is the gateway.
+    /// Returns the reason for refusing a batch's receipts for this notification, or `nil` if they are not refused.
+    /// - Parameter app: The app of the sender, or `nil` if the sender is the gateway.
     fileprivate func refusal(of batch: ReceiptBatch, from app: Int64?, now: Timestamp) -> ReceiptRefusal? {
         // An app must not learn anything about another app's notifications.
         if let app, app != self.app { return .unknownNotification }
@@ -64,15 +64,15 @@ struct ReceiptNotification {
 
 /// The stored identity of the installation or recipient that a receipt is from.
 struct ReceiptSubject {
-    /// The id of the device; a negative number if the recipient has no device, or if its id must not be stored.
+    /// The id of the device, or a negative number if the recipient has no device or its id must not be stored.
     var subject: Int64
     /// The other values of ``subject`` under which earlier receipts of the same installation may be stored: the ids of
     /// its other devices, and the device's id or its pseudonym, whichever ``subject`` is not.
     var others: [Int64] = []
-    /// Indicates whether receipts are only counted, so that the device's id must not be stored.
+    /// A Boolean value that indicates whether receipts are only counted, so that the device's id must not be stored.
     var isCounted: Bool
     var device: Int64?
-    /// The id of the recipient within the notification; `nil` if it is not known yet.
+    /// The id of the recipient within the notification, or `nil` if it is not known yet.
     var recipient: Int64?
 }
 
@@ -89,7 +89,7 @@ struct ReceiptAcceptance {
     private let batch: ReceiptBatch
     private let masterKey: MasterKey
     private let database: Database
-    /// The registered devices of the sending installation, newest first; `nil` before they have been read.
+    /// The registered devices of the sending installation, newest first, or `nil` before they have been read.
     private var devices: [InstallationDevice]?
     /// The identities of the sending installation, keyed by the number of the notification.
     private var found: [Int64: ReceiptSubject?] = [:]
@@ -105,7 +105,7 @@ struct ReceiptAcceptance {
     }
 
     /// Decides whether a receipt for a notification is accepted.
-    /// - Parameter app: The app of the sender; `nil` if the sender is the gateway.
+    /// - Parameter app: The app of the sender, or `nil` if the sender is the gateway.
     mutating func decide(
         _ entry: ReceiptBatch.Entry.Subject,
         _ notification: ReceiptNotification,
@@ -117,7 +117,7 @@ struct ReceiptAcceptance {
         return .accepted(subject)
     }
 
-    /// Returns the identity for the sender's receipts; `nil` if the notification was not sent to the sender.
+    /// Returns the identity for the sender's receipts, or `nil` if the notification was not sent to the sender.
     private mutating func subject(
         of entry: ReceiptBatch.Entry.Subject,
         _ notification: ReceiptNotification
@@ -162,7 +162,7 @@ struct ReceiptAcceptance {
         )
     }
 
-    /// Returns the identity for the recipient of a push that the gateway has delivered; `nil` if the push is unknown.
+    /// Returns the identity for the recipient of a push that the gateway has delivered, or `nil` for an unknown push.
     private func subject(ofRecipient recipient: Int64, _ notification: ReceiptNotification) throws -> ReceiptSubject? {
         let sql = "SELECT state, device FROM delivery WHERE notification = ? AND recipient = ?"
         let delivery = try self.database.row(sql: sql, [notification.number, recipient])

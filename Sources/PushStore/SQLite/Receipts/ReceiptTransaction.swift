@@ -8,23 +8,23 @@ struct ReceiptTransaction {
     private let now: Timestamp
     private let masterKey: MasterKey
     private let database: Database
-    /// The notifications looked up so far; `nil` for an id without a notification.
+    /// The results of looking up notifications, which are `nil` for an id without a notification.
     private var notifications: [ReceiptBatch.Entry.Subject: ReceiptNotification?] = [:]
-    /// The apps looked up so far; `nil` for a bundle id without an app.
+    /// The results of looking up apps, which are `nil` for a bundle id without an app.
     private var apps: [Topic: Int64?] = [:]
     private var counts: [CountKey: (unique: Int64, total: Int64)] = [:]
-    /// Counts the installations that opened a notification, by app.
+    /// The counter of the installations that opened a notification, by app.
     private let statistics = StatisticCounter()
-    /// The names of the actions that each notification's receipts have, by the number of the notification.
+    /// The names of the actions in each notification's receipts, by the number of the notification.
     private var actions: [Int64: Set<String>] = [:]
-    /// The apps looked up so far; `true` if an active webhook of the app subscribes to receipts.
+    /// The apps looked up so far, and whether an active webhook of each subscribes to receipts.
     private var wanted: [Int64: Bool] = [:]
-    /// The new receipts to announce to webhooks, by app.
+    /// The new receipts by app, to be announced to webhooks.
     private var news: [Int64: [NewReceipt]] = [:]
 
     private struct CountKey: Hashable {
         var notification, event: Int64
-        /// The name of the action; empty for the event regardless of actions.
+        /// The name of the action, or an empty string for the event regardless of actions.
         var action: String
     }
 
@@ -32,7 +32,6 @@ struct ReceiptTransaction {
         (self.now, self.masterKey, self.database) = (now, masterKey, database)
     }
 
-    /// Writes the receipts of one sender.
     mutating func write(_ batch: ReceiptBatch) throws -> [ReceiptResult] {
         var acceptance = ReceiptAcceptance(batch, masterKey: self.masterKey, database: self.database)
         var app: Int64?
@@ -101,8 +100,8 @@ struct ReceiptTransaction {
         return .accepted
     }
 
-    /// Returns the identity under which an installation's receipts for one event are stored, with the earlier receipts
-    /// there. Earlier receipts of the installation under another identity count as its own.
+    /// Returns the identity under which an installation's receipts for one event are stored, and the earlier receipts
+    /// under it. Earlier receipts of the installation under another identity count as well.
     private func joined(_ found: ReceiptSubject, _ notification: Int64, _ event: Int64) throws
         -> (subject: Int64, earlier: [(id: Int64, action: String?)])
     {
@@ -151,7 +150,7 @@ struct ReceiptTransaction {
         return rows
     }
 
-    /// Returns `action` if it can be counted; `nil` for a new name if the notification has the maximum number of names.
+    /// Returns `action`, or `nil` for a new name if the notification already has the maximum number of names.
     private mutating func accepted(_ action: String, of notification: Int64) throws -> String? {
         var known = self.actions[notification]
         if known == nil {
@@ -213,7 +212,7 @@ struct ReceiptTransaction {
     )
 
     /// Writes the counters and the webhook events.
-    /// - Returns: `true` if webhook events were written.
+    /// - Returns: Whether webhook events were written.
     func finish(announce: ([NewReceipt]) -> Data) throws -> Bool {
         for (key, count) in self.counts {
             let row = try RowInsertion<CountColumn>(Self.counting, in: self.database)
@@ -255,7 +254,6 @@ struct ReceiptTransaction {
         Timestamp(milliseconds: time.milliseconds / ReceiptLimits.rounding * ReceiptLimits.rounding)
     }
 
-    /// Returns a 64-bit hash of an id.
     private static func shortened(_ id: UUID) -> Int64 {
         // The hash is FNV-1a with a final mix. It suffices to distinguish the receipts of one identity, of which there
         // are at most twenty.

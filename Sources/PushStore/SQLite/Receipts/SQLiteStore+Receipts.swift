@@ -89,7 +89,7 @@ struct ReceiptRows {
             .sorted { ($0.at, $0.event.rawValue) < ($1.at, $1.event.rawValue) }
     }
 
-    /// Decodes a receipt; `nil` if its event or source is one of a newer version.
+    /// Decodes a receipt, or returns `nil` if its event or source is one of a newer version.
     fileprivate static func receipt(_ row: Row) throws -> ReceiptRecord? {
         guard let subject = row["subject"] as Int64?, let code = row["event"] as Int64?, let at = row.time("at"),
             let receivedAt = row.time("receivedAt")

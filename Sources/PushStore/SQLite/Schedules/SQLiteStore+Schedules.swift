@@ -187,14 +187,14 @@ struct ScheduleRows {
         try self.database.integer(sql: "SELECT version FROM schedule WHERE id = ?", [id.uuidString])
     }
 
-    /// Returns `true` if a schedule has the given version and is not paused, so that its run may be accepted.
+    /// Returns whether a schedule has the given version and is not paused, so that its run may be accepted.
     func isCurrent(_ schedule: UUID, version: Int64) throws -> Bool {
         let sql = "SELECT 1 FROM schedule WHERE id = ? AND isPaused = 0 AND version = ?"
         return try self.database.hasRow(sql: sql, [schedule.uuidString, version])
     }
 
-    /// Returns the refusal of a schedule whose request of `size` bytes would exceed a limit of the app; `nil` if none.
-    /// - Parameter id: The schedule that it replaces; `nil` for a new one.
+    /// Returns the refusal of a schedule if its request of `size` bytes would exceed a limit, or `nil` otherwise.
+    /// - Parameter id: The schedule that it replaces, or `nil` for a new one.
     fileprivate func refusal(
         of size: Int,
         replacing id: UUID?,

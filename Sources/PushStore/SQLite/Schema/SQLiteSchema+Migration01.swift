@@ -4,7 +4,7 @@ extension SQLiteSchema {
         Self.apps, Self.devices, Self.notifications, Self.deliveries, Self.events, Self.administration,
     ]
 
-    /// Apps with their credentials, and the state of each environment.
+    /// The tables of apps with their credentials, and of the state of each environment.
     ///
     /// An environment is stored as 0 for production and 1 for sandbox, a time as milliseconds since 1970.
     private static let apps = """
@@ -35,7 +35,7 @@ extension SQLiteSchema {
         CREATE TABLE masterKeyMark (id INTEGER PRIMARY KEY CHECK (id = 1), sealed BLOB NOT NULL) STRICT;
         """
 
-    /// Devices with their profiles, and the records that identify a recipient over changes (docs/decisions/0018).
+    /// The tables of devices, and of records that identify a recipient over changes (docs/decisions/0018).
     private static let devices = """
         -- AUTOINCREMENT: an id is never used again, so that what was sent to one device never counts for another.
         CREATE TABLE device (
@@ -98,7 +98,7 @@ extension SQLiteSchema {
         ) STRICT, WITHOUT ROWID;
         """
 
-    /// Notifications with their shards, the leases under which these are sent, and schedules.
+    /// The tables of notifications with their shards, of the leases under which these are sent, and of schedules.
     private static let notifications = """
         CREATE TABLE notification (
             number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, prefix INTEGER NOT NULL UNIQUE,
@@ -166,7 +166,7 @@ extension SQLiteSchema {
         CREATE INDEX scheduleByApp ON schedule (app, number);
         """
 
-    /// The ledger: the states of recipients, and the recipients that wait for another attempt.
+    /// The tables of the ledger, with the states of recipients and the recipients that wait for another attempt.
     private static let deliveries = """
         CREATE TABLE reason (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE) STRICT;
         -- device: in the urgent lane, and of tokens that were named; elsewhere the recipient is the device.
@@ -206,7 +206,7 @@ extension SQLiteSchema {
         CREATE INDEX tokenHadByDevice ON tokenHad (notification, device);
         """
 
-    /// The history of tokens, the webhooks, and the events for them.
+    /// The tables of the history of tokens, of the webhooks, and of the events for them.
     private static let events = """
         CREATE TABLE tokenEvent (
             id INTEGER PRIMARY KEY AUTOINCREMENT, app INTEGER NOT NULL, device INTEGER NOT NULL, token BLOB NOT NULL,
@@ -235,7 +235,7 @@ extension SQLiteSchema {
         CREATE INDEX eventBlockToPlace ON eventBlock (app, id) WHERE position IS NULL;
         """
 
-    /// API keys, the audit, and the mark of the steady clock.
+    /// The tables of API keys, of the audit log, and of the mark of the steady clock.
     private static let administration = """
         CREATE TABLE apiKey (
             id TEXT PRIMARY KEY, hash BLOB NOT NULL UNIQUE, name TEXT NOT NULL, scopes TEXT NOT NULL,

@@ -1,5 +1,5 @@
 extension SQLiteSchema {
-    /// Migrations 2 to 9.
+    /// The statements of migrations 2 to 9, keyed by the migrations' names.
     static let from2: KeyValuePairs = [
         // The kinds of tokens (docs/decisions/0021).
         //

@@ -1,5 +1,5 @@
 extension SQLiteSchema {
-    /// Migrations 10 to 16.
+    /// The statements of migrations 10 to 16, keyed by the migrations' names.
     static let from10: KeyValuePairs = [
         // The events of deliveries that no other table records (docs/decisions/0032). Earlier deliveries have none.
         "10 timeline": """

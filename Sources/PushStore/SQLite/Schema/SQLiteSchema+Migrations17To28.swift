@@ -1,5 +1,5 @@
 extension SQLiteSchema {
-    /// Migrations 17 to 28.
+    /// The statements of migrations 17 to 28, keyed by the migrations' names.
     static let from17: KeyValuePairs = [
         // The subscriptions that entitle to a publication's issues.
         "17 subscriptions": """
@@ -122,7 +122,8 @@ extension SQLiteSchema {
             PRIMARY KEY (app, environment, id)
         ) STRICT, WITHOUT ROWID;
         """,
-        // The comparison of the pushes that bridges in shadow mode would send with those of the old server (docs/decisions/0046).
+        // The comparison of the pushes that bridges in shadow mode would send with those of the old server
+        // (docs/decisions/0046).
         "24 shadow": """
         CREATE TABLE shadow (
             kind TEXT NOT NULL, name TEXT NOT NULL, app INTEGER NOT NULL REFERENCES app (id),

@@ -2,7 +2,7 @@ extension SQLiteSchema {
     /// The tables that these migrations create. They are the last ones of ``StoredTable/all``.
     static let tablesFrom29 = [StoredTable("timeBlock", .provider), StoredTable("fileUsage", .app(.inSteps))]
 
-    /// The migrations from number 29 on. A new migration is added at the end.
+    /// The statements of the migrations from number 29 on, keyed by their names. A new migration is added at the end.
     ///
     /// None of them recreates a table. Therefore foreign keys are checked for each written row, and not for all tables
     /// at the end of a migration, which would read the whole database.

@@ -2,8 +2,7 @@ import GRDB
 
 /// The tables of the provider's database, and the numbered migrations that create them.
 ///
-/// Version 0.1.0 begins with one migration. Each later change of the tables is a migration of its own, and released
-/// migrations never change.
+/// Version 0.1.0 begins with one migration. Each later change is a new migration. Released migrations never change.
 enum SQLiteSchema {
     /// The name of the first migration in versions before 0.1.0. No released version has it.
     private static let unreleased = "1 apps, devices, keys"
@@ -33,7 +32,7 @@ enum SQLiteSchema {
         guard applied.allSatisfy(Self.migrator.migrations.contains) else { throw StoreError.newerSchema(path: path) }
     }
 
-    /// Returns the names of the applied migrations, in the order of their application; empty for a new file.
+    /// Returns the names of the applied migrations, in the order of their application, or an empty list for a new file.
     static func migrations(in database: Database) throws -> [String] {
         guard try database.tableExists("grdb_migrations") else { return [] }
         return try String.fetchAll(database, sql: "SELECT identifier FROM grdb_migrations ORDER BY rowid")

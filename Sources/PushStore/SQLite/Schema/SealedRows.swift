@@ -19,7 +19,7 @@ struct SealedRows {
         try self.database.run(sql: sql, [try self.masterKey.seal(Self.mark, for: .mark)])
     }
 
-    /// Returns `true` if the key opens the mark or any secret, or if there is nothing to open.
+    /// Returns whether the key opens the mark or any secret, or if there is nothing to open.
     func areOpened() throws -> Bool {
         if try self.hasMark() { return true }
         return try StoredTable.all.contains { try $0.isOpened(by: self.masterKey, in: self.database) }
@@ -33,12 +33,12 @@ struct SealedRows {
     }
 }
 
-/// The secrets of a table. A database of an older version may lack the table.
+/// Access to the secrets of a table. A database of an older version may lack the table.
 extension StoredTable {
     /// The maximum number of secrets in a table that are tried with a key, because there may be millions.
     private static let maximumTries = 1000
 
-    /// Returns `true` if the table contains a secret that would be lost with a new master key.
+    /// Returns whether the table contains a secret that would be lost with a new master key.
     func holdsSecrets(in database: Database) throws -> Bool {
         guard let secrets, secrets.isLost, try database.tableExists(self.name) else { return false }
         return try database.hasRow(sql: "SELECT 1 FROM \(self.name) WHERE \(secrets.column) IS NOT NULL LIMIT 1")

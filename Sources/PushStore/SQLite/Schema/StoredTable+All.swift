@@ -225,8 +225,7 @@ extension StoredTable {
         ),
     ]
 
-    /// The tables of people and API keys, which belong to the provider. An app's erasure removes the app from those
-    /// with several.
+    /// The tables of people and API keys, which belong to the provider. An app's erasure removes the app from them.
     private static let ofPeople: [StoredTable] = [
         StoredTable(
             "person",

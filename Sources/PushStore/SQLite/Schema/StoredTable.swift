@@ -12,8 +12,7 @@ struct StoredTable: Sendable {
         case provider
         /// The app in the column `app`. The associated value is the step of its erasure that deletes the rows.
         case app(AppRemoval)
-        /// The notification in the column `notification`. If `isLedger` is `false`, only a notification in progress has
-        /// such rows.
+        /// The notification in the column `notification`. Only one in progress has rows if `isLedger` is `false`.
         case notification(isLedger: Bool)
         /// A row of another table. A foreign key deletes the rows together with that row.
         case otherRow
@@ -21,12 +20,12 @@ struct StoredTable: Sendable {
 
     /// The step of an app's erasure in which the rows of the app are deleted.
     enum AppRemoval: Hashable, Sendable {
-        /// The rows are deleted with the request for the erasure, because they would still take effect. Rows that are
+        /// A removal together with the request for the erasure, because the rows would still take effect. Rows that are
         /// written later are deleted in the steps of the erasure.
         case atOnce
-        /// The rows are deleted in bounded steps of the erasure.
+        /// A removal in bounded steps of the erasure.
         case inSteps
-        /// The rows are deleted by separate statements of ``AppErasure``.
+        /// A removal by separate statements of ``AppErasure``.
         case apart
     }
 
@@ -34,8 +33,7 @@ struct StoredTable: Sendable {
     enum Trace: Hashable, Sendable {
         /// The columns `app` and `user`. The rows are deleted when the erasure is requested.
         case user
-        /// The columns `app` and `holder` of a table of counts. The rows are deleted with the user and the user's
-        /// devices.
+        /// The columns `app` and `holder` of a table of counts. The rows are deleted with the user and the devices.
         case holder
         /// The columns `app` and `installation`. The rows are deleted together with a device of the installation.
         case installation
@@ -52,7 +50,7 @@ struct StoredTable: Sendable {
         let name: KeyValuePairs<String, String>
         /// The SQL condition on the rows to examine.
         var condition = "TRUE"
-        /// Decodes a row with the key that must open its secrets; `nil` if all rows matching the condition are damaged.
+        /// A function that decodes a row and opens its secrets, or `nil` if all rows of the condition are damaged.
         var read: (@Sendable (Row, MasterKey?) throws -> Void)?
 
         /// Returns a check for rows from which a type of record cannot be decoded.
@@ -68,9 +66,9 @@ struct StoredTable: Sendable {
     let name: String
     let owner: Owner
     let traces: [Trace]
-    /// The column of secrets that need the master key; `nil` if there is none.
+    /// The column of secrets that need the master key, or `nil` if there is none.
     let secrets: SealedColumn?
-    /// The check for rows that cannot be decoded; `nil` if each use of a row detects damage, or if damage is harmless.
+    /// The check for rows that cannot be decoded, or `nil` if the use of a row detects damage or damage is harmless.
     let examination: Examination?
 
     init(
@@ -84,7 +82,6 @@ struct StoredTable: Sendable {
         (self.secrets, self.examination) = (secrets, examination)
     }
 
-    /// Returns the names of the tables that have the given trace of users.
     static func names(with trace: Trace) -> [String] { Self.all.filter { $0.traces.contains(trace) }.map(\.name) }
 }
 
@@ -95,12 +92,12 @@ package struct SealedColumn: Sendable {
     /// The instruction, for messages, on how to restore lost secrets.
     package let remedy: String
     var column = "sealed"
-    /// Indicates whether the row stays when its secret is removed.
+    /// A Boolean value that indicates whether the row stays when its secret is removed.
     var keepsRow = false
-    /// Indicates whether an operator or another system must supply a removed secret again. Others are created anew.
+    /// A Boolean value that indicates whether a removed secret has to be supplied again, instead of being created anew.
     var isLost = true
-    /// Returns the context to which the secret of a row is bound; `nil` if the row cannot be decoded. The property is
-    /// `nil` for passwords, which are hashed with a key that is derived from the master key.
+    /// A function that returns the context to which the secret of a row is bound, or `nil` if the row cannot be
+    /// decoded. The property is `nil` for passwords, which are hashed with a key that is derived from the master key.
     var context: (@Sendable (Row) -> SecretContext?)?
 
     /// The column of secrets in a table whose rows have an id and an app.

@@ -71,7 +71,7 @@ private struct DeactivationSearch {
     init(_ filter: DeactivationFilter, app: Int64) { (self.filter, self.app) = (filter, app) }
 
     /// Returns the deactivations on a page whose devices have been inactive ever since and still have the same token,
-    /// and the position of the next page; `nil` after the last page.
+    /// and the position of the next page, or `nil` after the last page.
     func page(after start: Position, in database: Database) throws -> (found: [TokenEventRecord], next: Position?) {
         guard self.filter.environment ?? start.environment == start.environment
         else { return ([], Self.following(start.environment)) }

@@ -44,8 +44,7 @@ struct TokenLookup {
     let environment: PushEnvironment
     let database: Database
 
-    /// Returns the first named token that counts as invalid for the request; `nil` if there is none, or if the request
-    /// accepts invalid tokens.
+    /// Returns the first named token that counts as invalid, or `nil` if there is none or such tokens are accepted.
     static func inactiveToken(of notification: NotificationRecord, in database: Database) throws -> DeviceToken? {
         guard let since = notification.acceptance.tokensSince, case .tokens(let tokens) = notification.audience
         else { return nil }

@@ -39,8 +39,7 @@ struct TokenInvalidation {
         try self.record(.deactivated, device, change)
     }
 
-    /// Moves a device to the other environment. If its token or installation is already registered there, it is
-    /// deactivated instead.
+    /// Moves a device to the other environment. If its place there is taken, the device is deactivated.
     private func move(_ device: DeviceRecord, to environment: PushEnvironment, _ change: TokenStateChange) throws {
         if try self.devices(like: device, in: environment, haveLeft: false).contains(where: { $0 != device.id }) {
             try self.database.run(sql: "UPDATE device SET isActive = 0 WHERE id = ?", [device.id])

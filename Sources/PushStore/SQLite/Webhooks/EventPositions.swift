@@ -8,7 +8,7 @@ enum EventPositions {
     /// The maximum number of blocks to which one transaction assigns positions.
     private static let maximumCount = 1000
 
-    /// Returns `true` if some blocks of the app have no position yet.
+    /// Returns whether some blocks of the app have no position yet.
     static func areMissing(app: Int64, in database: Database) throws -> Bool {
         let sql = "SELECT 1 FROM eventBlock INDEXED BY eventBlockToPlace WHERE app = ? AND position IS NULL LIMIT 1"
         return try database.hasRow(sql: sql, app)

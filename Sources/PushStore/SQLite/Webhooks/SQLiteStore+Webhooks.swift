@@ -199,7 +199,6 @@ extension WebhookRecord: StoredRecord {
     fileprivate var eventText: String { self.events.map(\.rawValue).sorted().joined(separator: " ") }
 }
 
-/// A row with a block of webhook events.
 enum EventBlockRow {
     static func isWanted(_ kind: WebhookRecord.Event, app: Int64, in database: Database) throws -> Bool {
         let sql = "SELECT 1 FROM webhook WHERE app = ? AND isActive = 1 AND instr(events, ?) LIMIT 1"

@@ -24,9 +24,9 @@ struct TokenEventWriter {
 
     /// Writes a token event.
     /// - Parameters:
-    ///   - reason: The reason for the event, such as that of the push service; `nil` if there is none.
-    ///   - notification: The notification that led to the event; `nil` if none did.
-    ///   - since: For a withheld deactivation, the time since which the token is invalid; otherwise `nil`.
+    ///   - reason: The reason for the event, such as that of the push service, or `nil` if there is none.
+    ///   - notification: The notification that led to the event, or `nil` if none did.
+    ///   - since: The time since which the token is invalid for a withheld deactivation, or `nil` for any other event.
     func add(
         _ action: TokenEventRecord.Action,
         device: Int64,
@@ -49,7 +49,7 @@ struct TokenEventWriter {
         try row.run()
     }
 
-    /// Returns the id of the latest token event; 0 before the first one.
+    /// Returns the id of the latest token event, or 0 before the first one.
     private static func last(in database: Database) throws -> Int64 {
         try database.integer(sql: "SELECT max(id) FROM tokenEvent") ?? 0
     }

@@ -12,49 +12,46 @@ import Synchronization
 /// A server that fails several times in a row counts as down, and is not queried for a while. Meanwhile a setting of
 /// the app decides about entitlement. A single failure entitles no account, because the client may have caused it.
 final class DirectEntitlement: Sendable {
-    /// The decision about one product.
     enum Decision: Hashable, Sendable {
         case granted
         case refused
-        /// The account must sign in again: the server does not know it, or its token has expired.
+        /// The decision that the account must sign in again: the server does not know it, or its token has expired.
         case accountRefused
-        /// The server does not respond, and the app's setting is to refuse all accounts in this case.
+        /// The decision that refuses all accounts while the server does not respond, according to the app's setting.
         case refusedWhileDown
-        /// The server does not respond. Another check may succeed after this delay.
+        /// The result if the server does not respond. Another check may succeed after this delay.
         case unavailable(retryAfter: Duration)
-        /// Too many requests are in progress. This says nothing about the server.
+        /// The result if too many requests are in progress. It says nothing about the server.
         case tooMany(BudgetRefusal)
     }
 
-    /// The maximum number of requests for which one check waits: those of other checks about the same account, and its
-    /// own. Products without a verdict then count as ``Decision/tooMany(_:)``.
+    /// The maximum number of requests for which one check waits, whether other checks of the same account or the check
+    /// itself started them. Products without a verdict then count as ``Decision/tooMany(_:)``.
     private static let maximumRounds = 3
     /// The delay after which callers are advised to retry after a failed request to the server.
     private static let failureDelay: Duration = .seconds(10)
 
     private enum Outcome: Sendable {
         case answered(PublisherResponse, asked: Set<String>)
-        /// The request failed. `isDown` is `true` if the server counts as down because of this failure.
+        /// A request that failed. `isDown` is `true` if the server counts as down because of this failure.
         case failed(isDown: Bool)
-        /// The server counts as down and was not queried.
+        /// A request that was not sent because the server counts as down.
         case down(retryAfter: Duration)
-        /// The budget had no permit for the request, or for the look-up of the server's name.
+        /// A request for which the budget had no permit, or no permit for the look-up of the server's name.
         case tooMany(BudgetRefusal)
     }
 
-    /// A request in progress for which a check waits.
     private struct Flight {
         let outcome: OneShotValue<Outcome>
-        /// `true` if the check has started the request itself.
+        /// A Boolean value that indicates whether the check has started the request itself.
         let isOwn: Bool
     }
 
-    /// A check: the server, the account, and the client to which its request is charged.
     private struct Check {
         let server: EntitlementServerRecord
         let account: EntitlementCache.Account
         let caller: BudgetCaller
-        /// The site of the client, to which a failure is attributed; `nil` if it is not known.
+        /// The site of the client, to which a failure is attributed, or `nil` if it is not known.
         let site: PublisherBreaker.Site?
     }
 
@@ -91,14 +88,13 @@ final class DirectEntitlement: Sendable {
         self.log = log
     }
 
-    /// The number of checks that wait for a request.
     var waiting: Int { self.state.withLock { $0.waiting } }
 
     /// Returns one decision for each product, in the same order. `question` contains an account, a token or both.
     ///
     /// A check whose task is cancelled stops waiting. Its request continues, for other checks and for the cache.
-    /// - Parameter client: The network of the client; `nil` if all clients have the address of a proxy. Then accounts
-    ///   take turns instead of clients.
+    /// - Parameter client: The network of the client, or `nil` if all clients have the address of a proxy. Then
+    ///   accounts take turns instead of clients.
     func decide(
         _ question: PublisherRequest,
         _ server: EntitlementServerRecord,
@@ -145,7 +141,6 @@ final class DirectEntitlement: Sendable {
 
     // MARK: Questions
 
-    /// Returns the request in progress about this account, or starts one.
     private func join(_ question: PublisherRequest, _ missing: [String], _ check: Check) -> Flight {
         self.state.withLock { state in
             state.waiting += 1
@@ -216,7 +211,6 @@ final class DirectEntitlement: Sendable {
         return outcome
     }
 
-    /// Records the result of a request in the circuit breaker and the cache.
     private func settle(
         _ result: Result<PublisherResponse, PublisherFailure>,
         _ products: [String],
@@ -251,11 +245,10 @@ final class DirectEntitlement: Sendable {
         }
     }
 
-    /// The maximum number of products from one response that are cached in addition to those in the request; further
-    /// ones are not cached.
+    /// The maximum number of products in a response that are cached beyond those of the request. The rest is not.
     private static let maximumKept = 500
 
-    /// Returns the verdict about a product in a response; `nil` if the product was not in the request.
+    /// Returns the verdict about a product in a response, or `nil` if the product was not in the request.
     private static func verdict(
         _ answer: PublisherResponse,
         _ product: String,

@@ -8,9 +8,8 @@ import PushTypes
 /// are too many verdicts, the app with the most loses its oldest generation. So an app whose clients invent accounts
 /// loses its own verdicts, and not those of other apps.
 struct EntitlementCache: Sendable {
-    /// The maximum number of verdicts, and the times for which they are valid.
     struct Limits: Hashable, Sendable {
-        /// The maximum number of verdicts of all apps together; beyond it, the app with the most loses its oldest ones.
+        /// The maximum number of verdicts of all apps together. Beyond it, the app with the most loses its oldest ones.
         var count: Int
         /// The time for which a grant is used without another request to the server.
         var grant: Duration
@@ -40,13 +39,11 @@ struct EntitlementCache: Sendable {
         }
     }
 
-    /// The key of a verdict: a product and an account.
     struct Key: Hashable, Sendable {
         var account: Account
         var product: String
     }
 
-    /// The verdict of a publisher's server about one product.
     enum Verdict: Hashable, Sendable {
         case granted, refused, accountRefused
     }
@@ -68,7 +65,7 @@ struct EntitlementCache: Sendable {
 
         var count: Int { self.generations.reduce(0) { $0 + $1.count } }
 
-        /// Returns a verdict, `nil` if there is none; `isYoung` is `true` if it is in the youngest generation.
+        /// Returns a verdict, or `nil` if there is none. `isYoung` is `true` if it is in the youngest generation.
         func entry(_ key: Key) -> (entry: Entry, isYoung: Bool)? {
             for (index, generation) in self.generations.enumerated().reversed() {
                 if let entry = generation[key] { return (entry, index == self.generations.count - 1) }
@@ -106,14 +103,14 @@ struct EntitlementCache: Sendable {
 
     init(limits: Limits) { self.limits = limits }
 
-    /// Returns the cached verdict about a product; `nil` if the server must be queried.
+    /// Returns the cached verdict about a product, or `nil` if the server must be queried.
     mutating func verdict(_ key: Key, at now: Timestamp) -> Verdict? {
         guard let entry = self.entry(key) else { return nil }
         let lifetime = entry.verdict == .granted ? self.limits.grant : self.limits.refusal
         return Self.age(of: entry, at: now) < lifetime ? entry.verdict : nil
     }
 
-    /// Returns `true` if a product was granted recently enough to be granted while the server does not respond.
+    /// Returns whether a product was granted recently enough to be granted while the server does not respond.
     mutating func isKnown(_ key: Key, at now: Timestamp) -> Bool {
         guard let entry = self.entry(key), entry.verdict == .granted else { return false }
         return Self.age(of: entry, at: now) < self.limits.known
@@ -140,7 +137,6 @@ struct EntitlementCache: Sendable {
         self.change(server) { $0.insert(entry, key, size: size) }
     }
 
-    /// Changes a share, and updates the number of verdicts.
     private mutating func change(_ server: UUID, _ body: (inout Share) -> Void) {
         // The share is removed during the change, so that it is not copied.
         var share = self.shares.removeValue(forKey: server) ?? Share()
@@ -150,7 +146,7 @@ struct EntitlementCache: Sendable {
         if share.count > 0 { self.shares[server] = share }
     }
 
-    /// The key of the share with the most verdicts; `nil` if there is none.
+    /// The key of the share with the most verdicts, or `nil` if there is none.
     private var largest: UUID? { self.shares.max { $0.value.count < $1.value.count }?.key }
 
     private static func age(of entry: Entry, at now: Timestamp) -> Duration { now.since(entry.at) }

@@ -5,28 +5,25 @@ import PushTypes
 /// failures, none is sent for a while, and then one at a time until one gets a response.
 ///
 /// Failures that the content of a request can cause count only if they come from several sites, so that a client with
-/// invented tokens, on which the server fails, harms only itself. If there is no response at all, the site does not
-/// matter.
+/// invented tokens, on which the server fails, harms only itself. Without any response, sites do not matter.
 package struct PublisherBreaker: Hashable, Sendable {
     /// The thresholds at which the breaker opens, and its pauses.
     package struct Limits: Hashable, Sendable {
         /// The number of consecutive failures that opens the breaker. Default 5.
         package var failures = 5
-        /// The minimum number of client sites among these failures, unless the server did not respond at all. Default
-        /// 3.
+        /// The minimum number of client sites among these failures, unless the server did not respond. Default 3.
         package var sites = 3
         /// The first time for which the breaker stays open. It doubles with each failed probe. Default 10 s.
         package var pause: Duration = .seconds(10)
-        /// The maximum time for which the breaker stays open before a probe; it stops doubling there. Default 5 min.
+        /// The maximum time for which the breaker stays open before a probe. It stops doubling there. Default 5 min.
         package var longestPause: Duration = .seconds(300)
 
         package init() {}
     }
 
-    /// The decision about one request.
     enum Admission: Hashable, Sendable {
         case ask
-        /// No request may be sent for this duration.
+        /// The decision that no request may be sent for this duration.
         case wait(Duration)
     }
 
@@ -38,18 +35,16 @@ package struct PublisherBreaker: Hashable, Sendable {
     }
 
     enum Failure: Hashable, Sendable {
-        /// The server failed on a request from this site; `nil` if the site is not known.
+        /// A failure of the server on a request from this site, which is `nil` if the site is not known.
         case question(Site?)
-        /// The server did not respond.
+        /// A failure of the server to respond at all.
         case connection
     }
 
     private let limits: Limits
     private var breaker: ProbingBreaker
-    /// The numbers of consecutive failures while the breaker is closed: of all, and of the latest ones without a
-    /// response.
+    /// The numbers of consecutive failures while the breaker is closed: of all, and of the latest without response.
     private var failures = 0, silences = 0
-    /// The sites of the consecutive failures that had a response.
     private var sites: Set<Site?> = []
 
     init(limits: Limits = Limits()) {
@@ -57,7 +52,7 @@ package struct PublisherBreaker: Hashable, Sendable {
         self.breaker = ProbingBreaker(pause: limits.pause, longestPause: limits.longestPause)
     }
 
-    /// `true` while no request, or only a probe, may be sent.
+    /// A Boolean value that indicates whether no request, or only a probe, may be sent.
     var isOpen: Bool { self.breaker.isOpen }
 
     /// Decides whether a request is sent. If so, ``succeeded()``, ``failed(_:at:)`` or ``notAsked(at:)`` must follow.
@@ -67,12 +62,11 @@ package struct PublisherBreaker: Hashable, Sendable {
     /// Closes the breaker after a response, even to a request that was sent before the breaker opened.
     mutating func succeeded() { self = PublisherBreaker(limits: self.limits) }
 
-    /// Records that an admitted request was not sent, which says nothing about the server. The next request may be
-    /// sent.
+    /// Records that an admitted request was not sent, which says nothing about the server. The next one may be sent.
     mutating func notAsked(at now: Timestamp) { self.breaker.notTried(at: now) }
 
     /// Records a failure, which may open the breaker, or prolong its pause.
-    /// - Returns: `true` if this failure opened the breaker.
+    /// - Returns: `true` if this failure opened the breaker, and `false` otherwise.
     @discardableResult
     mutating func failed(_ failure: Failure, at now: Timestamp) -> Bool {
         guard !self.isOpen else {

@@ -14,7 +14,6 @@ protocol PublisherServer: Sendable {
     ) async throws(PublisherFailure) -> PublisherResponse
 }
 
-/// An HTTP client for publishers' servers.
 struct PublisherClient: PublisherServer {
     let client: RestrictedHTTPClient
     let time: any TimeSource
@@ -111,20 +110,20 @@ extension PublisherFailure {
 
 /// One request to a publisher's server and its response, without token and secret, for testing the settings.
 package struct PublisherExchange: Hashable, Sendable {
-    /// The maximum number of characters of a response body that are shown; the rest is left out.
+    /// The maximum number of characters of a response body that are shown. The rest is left out.
     static let maximumShown = 4096
 
     package var method: String
     package var url: String
-    /// The body of the request; `nil` if it has none.
+    /// The body of the request, or `nil` if it has none.
     package var request: String?
-    /// The HTTP status; `nil` without a response.
+    /// The HTTP status, or `nil` without a response.
     package var status: Int?
-    /// The beginning of the response's body; `nil` without a response.
+    /// The beginning of the response's body, or `nil` without a response.
     package var response: String?
-    /// The product ids in the response, sorted; `nil` without a usable response.
+    /// The product ids in the response, sorted, or `nil` without a usable response.
     package var products: [String]?
-    /// The reason why there is no usable response; `nil` if there is one.
+    /// The reason why there is no usable response, or `nil` if there is one.
     package var error: String?
     /// The time from the start of the name look-up to the end of the response.
     package var duration: Duration = .zero

@@ -7,7 +7,7 @@ import PushTypes
 struct PublisherRequest: Hashable, Sendable {
     var app: Topic
     var account: String?
-    /// The token that the publisher's server issued when the account signed in; `nil` if the app sent none.
+    /// The token that the publisher's server issued when the account signed in, or `nil` if the app sent none.
     var token: String?
     var products: [String]
 
@@ -16,7 +16,7 @@ struct PublisherRequest: Hashable, Sendable {
         var method: String
         /// The path and the query of the URL.
         var target: String
-        /// The JSON body; `nil` for a GET.
+        /// The JSON body, or `nil` for a GET.
         var body: Data?
 
         /// The bytes that the signature covers: the body, or the path and query if there is no body.
@@ -42,7 +42,7 @@ struct PublisherRequest: Hashable, Sendable {
     /// The text that replaces secrets. It requires no percent-encoding in a URL.
     static let mask = "redacted"
 
-    /// The forms of the token to mask: verbatim and percent-encoded; empty if there is none.
+    /// The forms of the token to mask: verbatim and percent-encoded. The array is empty if there is no token.
     var tokens: [String] { self.token.map { [$0, PercentEncoding.component($0)] } ?? [] }
 
     private var json: Data {
@@ -66,8 +66,7 @@ struct PublisherRequest: Hashable, Sendable {
         return Data(json.bytes)
     }
 
-    /// Returns `/base/entitlements?authToken=…&appId=…` for `/base` or `/base/`. A query in the base URL stays in
-    /// front.
+    /// Returns `/base/entitlements?authToken=…&appId=…` for `/base` or `/base/`. The base URL's query stays in front.
     private func target(below base: String) -> String {
         let parts = base.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let path = parts.first.map { $0.hasSuffix("/") ? $0.dropLast() : $0 } ?? ""

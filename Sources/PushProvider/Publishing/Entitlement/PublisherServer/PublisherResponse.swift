@@ -2,32 +2,29 @@ import Foundation
 import ProviderModel
 import PushSupport
 
-/// The parsed response of a publisher's server.
 enum PublisherResponse: Hashable, Sendable {
-    /// The account is entitled to the products with these ids.
+    /// The ids of the products to which the account is entitled.
     case entitled(Set<String>)
-    /// The account must sign in again: the server does not know it, or its token has expired.
+    /// The response that the account must sign in again: the server does not know it, or its token has expired.
     case accountRefused
-    /// The server refuses this request, with a status from 400 to 499. The account is entitled to none of the requested
-    /// products.
+    /// The refusal of this request, with a status from 400 to 499. The account is entitled to no requested product.
     case questionRefused(status: Int)
 }
 
-/// The failure of a request to a publisher's server.
 enum PublisherFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// There was no response, or no connection.
+    /// A request without a response, or without a connection.
     case noResponse(reason: String)
-    /// The server was not queried, for a reason within the provider. This says nothing about the server.
+    /// A request that was not sent, for a reason within the provider. It says nothing about the server.
     case notAsked(reason: String)
-    /// The policy does not allow the URL, or any address of its host name.
+    /// A URL that the policy does not allow, or whose host name has no allowed address.
     case addressNotAllowed(reason: String)
-    /// The response has a status, of HTTP or in the body, that says nothing about the account, such as 503.
+    /// A status, of HTTP or in the body, that says nothing about the account, such as 503.
     case status(Int)
     case tooLong
-    /// The response does not have the expected form. The reason completes a sentence about the response.
+    /// A response that does not have the expected form. The reason completes a sentence about the response.
     case malformed(reason: String)
 
-    /// `true` if the content of the request may be the cause, such as a token on which the server fails.
+    /// A Boolean value that indicates whether the content of the request, such as its token, may be the cause.
     var mayBeOfQuestion: Bool {
         switch self {
         case .noResponse, .notAsked, .addressNotAllowed: false
@@ -48,7 +45,7 @@ enum PublisherFailure: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension PublisherResponse {
-    /// The maximum length of a response, in bytes; a longer one is ``PublisherFailure/tooLong``.
+    /// The maximum length of a response, in bytes. A longer one is ``PublisherFailure/tooLong``.
     static let maximumLength = XMLReader.maximumLength
 
     /// Parses a response.
@@ -65,7 +62,7 @@ extension PublisherResponse {
     ///
     /// The content of a request must not make the server count as down: that would harm other accounts, or entitle them
     /// to everything, depending on the app's setting.
-    /// - Throws: ``PublisherFailure/status(_:)`` for a status about the server: 408, 425, 429, and all except 400 to
+    /// - Throws: ``PublisherFailure/status(_:)`` for a status about the server: 408, 425, 429, and all outside 400 to
     ///   499.
     private static func refusal(status: Int) throws(PublisherFailure) -> PublisherResponse {
         switch status {
@@ -103,7 +100,7 @@ extension PublisherResponse {
 /// ```
 extension PublisherResponse {
     /// Parses a document. Unknown elements are skipped.
-    /// - Throws: ``PublisherFailure``.
+    /// - Throws: ``PublisherFailure`` for a document of another form, or a status that says nothing about the account.
     private static func answer(inXML body: [UInt8]) throws(PublisherFailure) -> PublisherResponse {
         do {
             return try self.read(body)

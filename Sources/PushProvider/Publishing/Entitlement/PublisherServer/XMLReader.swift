@@ -6,7 +6,6 @@ import PushSupport
 /// instructions other than the declaration, character references, and names beyond ASCII. Nesting, attributes and names
 /// are limited, and the parsing time is linear in the length of the text.
 struct XMLReader {
-    /// An event of the parser: a component of the document.
     enum Event: Hashable, Sendable {
         case start(String, attributes: [String: String])
         case end(String)
@@ -14,21 +13,20 @@ struct XMLReader {
         case text(String)
     }
 
-    /// The maximum length of a document, in bytes; a longer one is an `XMLFault`.
+    /// The maximum length of a document, in bytes. A longer one is an `XMLFault`.
     static let maximumLength = 64 * 1024
     static let maximumDepth = 16
-    /// The maximum number of attributes of an element; more are an `XMLFault`.
+    /// The maximum number of attributes of an element. More are an `XMLFault`.
     static let maximumAttributes = 16
-    /// The maximum length of the name of an element or attribute, in bytes; a longer one is an `XMLFault`.
+    /// The maximum length of the name of an element or attribute, in bytes. A longer one is an `XMLFault`.
     static let maximumName = 100
 
     private let bytes: [UInt8]
     private var position = 0
     /// The names of the open elements, the outermost first.
     private var open: [String] = []
-    /// `true` after the end of the outermost element.
     private var hasEnded = false
-    /// The name of an element in the form `<name/>`, whose end is the next event; `nil` if there is none.
+    /// The name of an element in the form `<name/>` whose end is the next event, or `nil` if there is none.
     private var pendingEnd: String?
 
     /// Begins to read a document.
@@ -46,7 +44,7 @@ struct XMLReader {
         try self.skipDeclaration()
     }
 
-    /// Returns the next event; `nil` at the end of the document.
+    /// Returns the next event, or `nil` at the end of the document.
     /// - Throws: `XMLFault` if the document is not well-formed, exceeds a limit, or has a component that is refused.
     mutating func next() throws(XMLFault) -> Event? {
         if let name = self.pendingEnd {
@@ -133,7 +131,6 @@ extension XMLReader {
         text.withUTF8Buffer { self.bytes[self.position...].starts(with: $0) }
     }
 
-    /// Reads text up to the next tag.
     private mutating func characters() throws(XMLFault) -> String {
         let rest = self.bytes[self.position...]
         let bytes = rest.prefix { $0 != UInt8(ascii: "<") }

@@ -128,7 +128,7 @@ package struct AppStoreRoots: Sendable {
     /// The error for a file that contains no certificates.
     package struct Unreadable: Error {}
 
-    /// The maximum size of a file of root certificates, in bytes; the provider's settings reject a larger one.
+    /// The maximum size of a file of root certificates, in bytes. The provider's settings reject a larger one.
     package static let maximumLength = 64 * 1024
 
     let certificates: [Certificate]

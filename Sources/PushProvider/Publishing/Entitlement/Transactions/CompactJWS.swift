@@ -5,28 +5,27 @@ import PushTypes
 /// A JWS in compact form (RFC 7515 section 7.1) from StoreKit 2, signed with ES256, whose header contains the signer's
 /// certificates (`x5c`). Its payload must not be trusted before signature and certificates are verified.
 struct CompactJWS: Hashable, Sendable {
-    /// The maximum length of a JWS, in bytes; a longer one is ``TransactionFault/tooLong``.
+    /// The maximum length of a JWS, in bytes. A longer one is ``TransactionFault/tooLong``.
     static let maximumLength = 16 * 1024
     /// The number of certificates in the chain: the signer's, Apple's intermediate certificate and Apple's root.
     static let certificateCount = 3
 
     /// The certificates in DER, the signer's first.
     let certificates: [[UInt8]]
-    /// The members of the payload, which is a JSON object.
     let payload: [String: JSONValue]
     let signedBytes: Data
     /// The signature: 32 bytes of r and 32 bytes of s (RFC 7518 section 3.4).
     let signature: Data
 
-    /// Parses a JWS without verifying it. Throws ``TransactionFault`` for any other text.
+    /// Parses a JWS without verifying it.
+    /// - Throws: ``TransactionFault`` for any other text.
     init(_ text: String) throws(TransactionFault) {
         guard text.utf8.count <= Self.maximumLength else { throw .tooLong }
         let parts = text.utf8.split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
         guard parts.count == 3 else { throw .malformed("it does not have the three parts of a JWS") }
         let header = try Self.members(parts[0], of: "header")
         guard header["alg"] == .string("ES256") else { throw .malformed("it is not signed with ES256") }
-        // The parameters that a header declares critical must be understood (RFC 7515 section 4.1.11). None is
-        // supported here.
+        // Parameters that a header declares critical must be understood (RFC 7515 section 4.1.11). None is supported.
         guard header["crit"] == nil else { throw .malformed("its header has a critical extension") }
         self.certificates = try Self.certificates(header["x5c"])
         self.payload = try Self.members(parts[1], of: "payload")
@@ -63,7 +62,7 @@ struct CompactJWS: Hashable, Sendable {
         return members
     }
 
-    /// Decodes base64url in its canonical form: without padding, other characters or surplus bits.
+    /// Decodes base64url in its canonical form, or returns `nil` for padding, other characters and surplus bits.
     private static func decode(_ part: Substring.UTF8View) -> Data? {
         let text = String(decoding: part, as: UTF8.self)
         guard let data = Base64URL.decode(text), Base64URL.encode(data) == text else { return nil }

@@ -11,7 +11,6 @@ struct StoreTransaction: Hashable, Sendable {
         case nonRenewing = "Non-Renewing Subscription"
     }
 
-    /// The store in which the purchase was made.
     enum Environment: String, Hashable, Sendable {
         case production = "Production"
         case sandbox = "Sandbox"
@@ -21,13 +20,13 @@ struct StoreTransaction: Hashable, Sendable {
     var kind: Kind
     var environment: Environment
     var purchasedAt: Timestamp
-    /// The end of the subscription period; `nil` for a product that does not expire.
+    /// The end of the subscription period, or `nil` for a product that does not expire.
     var expiresAt: Timestamp?
-    /// The time at which the App Store revoked the purchase (refund, or end of Family Sharing); `nil` if it did not.
+    /// The time at which the App Store revoked the purchase (refund, or end of Family Sharing), or `nil` if it did not.
     var revokedAt: Timestamp?
-    /// `true` for a subscription that an upgrade has replaced.
+    /// A Boolean value that indicates whether an upgrade has replaced the subscription.
     var isUpgraded = false
-    /// The account that the app specified for the purchase; `nil` if it specified none.
+    /// The account that the app specified for the purchase, or `nil` if it specified none.
     var account: UUID?
     var signedAt: Timestamp
 
@@ -72,7 +71,7 @@ struct StoreTransaction: Hashable, Sendable {
         return time
     }
 
-    /// Returns a time in milliseconds since 1970, up to the end of the year 9999; `nil` if the member is absent.
+    /// Returns a time in milliseconds since 1970, up to the end of the year 9999, or `nil` if the member is absent.
     private static func time(_ name: String, in payload: [String: JSONValue]) throws(TransactionFault) -> Timestamp? {
         switch payload[name] {
         case nil: return nil

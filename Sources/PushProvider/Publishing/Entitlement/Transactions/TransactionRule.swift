@@ -32,17 +32,17 @@ struct TransactionRule: Hashable, Sendable {
         }
     }
 
-    /// `true` if purchases in the sandbox entitle to every product; `false` if only to those for development builds.
+    /// A Boolean value that indicates whether purchases in the sandbox entitle to every product, and not only to those
+    /// for development builds.
     var allowsSandbox: Bool
-    /// The account in the request, to which a purchase that was made for an account must belong; `nil`, if it is absent
-    /// or not a UUID, is compared with none.
+    /// The account in the request, to which a purchase that was made for an account must belong. It is `nil` if it is
+    /// absent or not a UUID, and then is not compared.
     var account: UUID?
 
-    /// The decision about one purchase and one issue.
     enum Decision: Hashable, Sendable {
         case entitled
         case refused(Refusal)
-        /// The purchase is of another product, and decides nothing about this one.
+        /// The decision that the purchase is of another product, and decides nothing about this one.
         case unrelated
     }
 

@@ -4,21 +4,20 @@ import PushTypes
 
 /// Verifies transactions of the App Store offline.
 struct TransactionVerifier: Sendable {
-    /// The maximum time by which a transaction's signing time may be ahead of the provider's clock; a later one is
-    /// refused.
+    /// The maximum time by which a transaction's signing time may be ahead of the provider's clock to be accepted.
     static let clockSkew: Duration = .seconds(300)
 
     private let chain: AppStoreChain?
 
-    /// Creates a verifier with root certificates; `nil` refuses every transaction.
+    /// Creates a verifier with root certificates. Without them (`nil`), it refuses every transaction.
     init(_ roots: AppStoreRoots?) { self.chain = roots.map(AppStoreChain.init) }
 
-    /// `true` if root certificates are configured, so that transactions can be verified.
+    /// A Boolean value that indicates whether root certificates are configured, so that transactions can be verified.
     var hasRoots: Bool { self.chain != nil }
 
     /// Verifies the certificates, the signature, the app and the form of a transaction, and returns its contents.
     /// - Parameter wrong: The budget of wrong secrets, in which forged certificates are charged to the client.
-    /// - Throws: ``TransactionFault``.
+    /// - Throws: ``TransactionFault`` if the transaction is not accepted as proof.
     func verify(
         _ text: String,
         app: Topic,
@@ -40,20 +39,20 @@ struct TransactionVerifier: Sendable {
 
 /// The reason why a transaction is not accepted as proof.
 enum TransactionFault: Error, Hashable, Sendable {
-    /// No root certificate is configured.
+    /// The lack of a configured root certificate.
     case noRoot
     case tooLong
-    /// The text is not a transaction from the App Store. The associated value completes a sentence about the text.
+    /// A text that is not a transaction from the App Store. The associated value completes a sentence about the text.
     case malformed(String)
-    /// The transaction's certificates do not lead to a configured root. The text names the fault.
+    /// Certificates that do not lead to a configured root. The associated value names the fault.
     case untrusted(String)
-    /// The signature does not match the text.
+    /// A signature that does not match the text.
     case badSignature
     case otherApp
     case otherEnvironment
-    /// The signing time is in the future.
+    /// A signing time in the future.
     case signedInFuture
-    /// The client has sent too many forged certificates, so the certificates of this transaction were not checked.
+    /// Certificates that were not checked, because the client has sent too many forged ones.
     case unchecked(BudgetRefusal)
 
     /// The stable code that an API response gives for the reason, such as `wrong_app`.
