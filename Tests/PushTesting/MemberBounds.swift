@@ -4,7 +4,7 @@ package import PushSupport
 package enum MemberBounds {
     /// Returns the members for which the two differ, each with the reason; empty if they agree.
     /// - Parameter place: The name of the object for the texts.
-    package static func differences(of members: [any AnyRequestMember], in place: String) throws -> [String] {
+    package static func differences(of members: [any RequestMemberProtocol], in place: String) throws -> [String] {
         var differences: [String] = []
         for member in members {
             let name = "\(place).\(member.name)"
@@ -30,7 +30,7 @@ package enum MemberBounds {
     }
 
     /// Returns the error of an object with one member; `nil` if that can be read.
-    private static func error(of member: any AnyRequestMember, _ value: JSONValue) throws -> RequestError? {
+    private static func error(of member: any RequestMemberProtocol, _ value: JSONValue) throws -> RequestError? {
         let fields = try JSONFields(members: [member.name: value], path: nil, known: [member.name])
         do throws(RequestError) {
             try member.check(fields)

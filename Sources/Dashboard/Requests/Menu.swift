@@ -1,4 +1,5 @@
 import HummingbirdCore
+import ProviderModel
 import PushProvider
 import PushSupport
 import WebPages
@@ -43,5 +44,27 @@ struct Menu {
     private func isCurrent(_ path: String, isExact: Bool) -> Bool {
         let shown = self.request.http.uri.path.dropFirst(Dashboard.root.count)
         return shown == path || !isExact && shown.hasPrefix("\(path)/")
+    }
+}
+
+struct MenuEntry: Sendable {
+    /// The group of the navigation menu to which an entry belongs.
+    enum Group: Sendable {
+        case top, app
+        /// The pages about the server, for callers that may use all apps.
+        case server
+    }
+
+    let group: Group
+    /// The name of the entry, by which its label is found below `menu` in the localized texts.
+    let name: String
+    /// The path below ``Dashboard/root``. In the group `app`, it is below the path of the app.
+    let path: String
+    /// The scope that a caller needs in order to see the entry.
+    let scope: APIScope
+
+    /// Creates an entry. A `path` of `nil` stands for the name with a leading slash.
+    init(_ group: Group, _ name: String, path: String? = nil, scope: APIScope = .read) {
+        (self.group, self.name, self.path, self.scope) = (group, name, path ?? "/\(name)", scope)
     }
 }

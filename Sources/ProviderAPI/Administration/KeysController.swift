@@ -74,7 +74,7 @@ struct KeysController: Controller {
         let settings = try APIKeyRequest(try await request.fields(APIKeyRequest.change), now: self.time.now)
         return try await request.object("key") { id in
             let before = try await self.store.keys().first { $0.id == id }
-            if let before { try Self.check(settings, of: before) }
+            if let before { try settings.checkChange(of: before) }
             let change = try await settings.fields.checkingApps {
                 try await self.store.changeKey(id) { settings.apply(to: &$0) }
             }
@@ -105,19 +105,8 @@ struct KeysController: Controller {
         at: "key"
     )
 
-    /// Rejects a change that would make a public key secret, or a secret key public. Every copy of an app contains its
-    /// public key.
-    private static func check(_ settings: APIKeyRequest, of key: APIKeyRecord) throws {
-        if let scopes = settings.scopes, scopes.contains(.registerSelf) != key.isPublic {
-            let message = "a public key stays public, and another one secret: issue a new key"
-            throw settings.fields.error("scopes", "invalid_scopes", message)
-        }
-        if key.isPublic, settings.apps == .clear {
-            throw settings.fields.error("apps", "invalid_value", "a public key is for named apps")
-        }
-    }
-
-    /// Returns the response for a key, with the time of its last request, which the store may not contain yet.
+    /// Returns the response for a key, with the time of its last request, which may be in memory and not yet in the
+    /// store.
     private func response(_ key: APIKeyRecord) -> KeyResponse {
         var key = key
         key.lastUsedAt = [key.lastUsedAt, self.keys.uses.latest(key.id)].compactMap { $0 }.max()

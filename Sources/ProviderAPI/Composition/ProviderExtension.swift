@@ -29,6 +29,7 @@ extension ProviderExtension {
     package func erasureBegan() {}
 }
 
+/// The parts of a provider that its extensions use.
 package struct ProviderComponents: Sendable {
     package let configuration: ProviderConfiguration
     package let store: any ProviderStore

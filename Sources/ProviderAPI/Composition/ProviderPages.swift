@@ -10,6 +10,7 @@ package protocol ProviderPages: Sendable {
     func addRoutes(to router: Router<APIContext>)
 }
 
+/// The parts of a provider that its pages use.
 package struct PageComponents: Sendable {
     /// The responder of the REST API. A page calls it within the process and names its caller in ``APIContext/caller``.
     package let api: any HTTPResponder<APIContext>

@@ -22,7 +22,7 @@ package struct APIKeyRequest: Sendable {
         static let expiresIn = Member.integer("expiresIn", 1...10 * 366 * 86_400).described("Seconds.")
         static let rate = Member.integer("rate", 1...100_000).clearable
             .described("Requests per second; default the server's.")
-        static let limits: [any AnyRequestMember] = [
+        static let limits: [any RequestMemberProtocol] = [
             APIKeyRequest.appsMember, Self.expiresAt, Self.expiresIn, Self.rate,
         ]
     }
@@ -56,6 +56,18 @@ package struct APIKeyRequest: Sendable {
         self.apps = try fields.value(Self.appsMember)
         self.expiresAt = try Self.expiry(fields, now: now)
         self.rate = try fields.value(Members.rate).map { $0.map { Int($0) } }
+    }
+
+    /// Rejects a change that would make a public key secret, or a secret key public. A public key is contained in every
+    /// copy of its app.
+    package func checkChange(of key: APIKeyRecord) throws(RequestError) {
+        if let scopes, scopes.contains(.registerSelf) != key.isPublic {
+            let message = "a public key stays public, and another one secret: issue a new key"
+            throw self.fields.error("scopes", "invalid_scopes", message)
+        }
+        if key.isPublic, self.apps == .clear {
+            throw self.fields.error("apps", "invalid_value", "a public key is for named apps")
+        }
     }
 
     /// Sets the properties of a key that the request names, and keeps the others.

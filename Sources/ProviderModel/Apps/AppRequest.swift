@@ -42,7 +42,7 @@ extension AppChanges {
 
 extension FrequencyCap {
     private static let countMember = Member.integer("count", 1...FrequencyCap.maximumCount)
-    private static let windowMember = Member.text("window", 2...12, pattern: DurationText.pattern)
+    private static let windowMember = Member.text("window", maximum: 12, as: DurationText.schema)
         .described("Such as 24h; at most 30d.")
         .parsed("invalid_value", "use a time such as 90m, 24h or 7d, of 30d at most") { text -> Int64? in
             DurationText.seconds(text).flatMap { (1...FrequencyCap.maximumWindow).contains($0) ? $0 : nil }

@@ -207,7 +207,7 @@ private struct AudienceParser {
         static let (and, or) = (Member.json("and", as: Self.inner), Member.json("or", as: Self.inner))
         static let not = Member.json("not", as: .reference("Audience"))
 
-        static let others: [any AnyRequestMember] = [
+        static let others: [any RequestMemberProtocol] = [
             Self.all, Self.token, Self.user, Self.users, Self.tag, Self.activity, Self.locale, Self.timeZone,
             Self.appVersion, Self.lastSeen, Self.attribute, Self.among, Self.named, Self.and, Self.or, Self.not,
         ]

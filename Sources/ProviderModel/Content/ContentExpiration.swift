@@ -16,7 +16,7 @@ struct ContentExpiration: Hashable, Sendable {
     /// The member `expiresIn`: a length of time in seconds, or as a text such as `90s`, `30m`, `6h` or `2d`.
     static let relative = RequestMember<Int64>(
         "expiresIn",
-        .any(of: [.integer(1...Self.maximumSeconds), .string(length: 2...12, pattern: DurationText.pattern)])
+        .any(of: [.integer(1...Self.maximumSeconds), DurationText.schema])
             .described("From each recipient's start: seconds, or a text such as 6h.")
     ) { (fields, name) throws(RequestError) in try Self.length(fields, name) }
 

@@ -62,13 +62,13 @@ struct FieldNames {
 }
 
 /// A key of the payload, and the member of the request that gives its value.
-struct PayloadMember<Value>: AnyRequestMember {
+struct PayloadMember<Value>: RequestMemberProtocol {
     let key: String
     let member: RequestMember<Value>
 
     var name: String { self.member.name }
     var schema: Schema { self.member.schema }
-    var members: [any AnyRequestMember] { self.member.members }
+    var members: [any RequestMemberProtocol] { self.member.members }
 
     func check(_ fields: JSONFields) throws(RequestError) { try self.member.check(fields) }
 

@@ -20,7 +20,7 @@ struct LocalizationBuilder {
         optional: AlertBuilder.texts,
         [AlertBuilder.alertMember, AlertBuilder.soundMember, PayloadBuilder.dataMember]
     )
-    private static let whole: [any AnyRequestMember] = [PayloadBuilder.payloadMember, WebContent.contentMember]
+    private static let whole: [any RequestMemberProtocol] = [PayloadBuilder.payloadMember, WebContent.contentMember]
     /// The member `localizations`: the content for each locale, as far as it differs from the default.
     static let member = Member.openObject(
         "localizations",

@@ -50,11 +50,11 @@ package enum DeviceRequest {
         }.clearable
 
         /// The members that an installation may set when it registers itself.
-        package static let own: [any AnyRequestMember] = [
+        package static let own: [any RequestMemberProtocol] = [
             SubscriptionRequest.subscription, SubscriptionRequest.vapidKey, Self.environment, Self.locale,
             Self.timeZone, Self.appVersion, Self.capabilities, Self.preferences, Self.encryptionKey,
         ]
-        fileprivate static let others: [any AnyRequestMember] = [
+        fileprivate static let others: [any RequestMemberProtocol] = [
             Self.token.described("32 to 512 bytes in hexadecimal or base64, but for the kind web."), Self.kind,
             Self.activity, Self.user, Self.installation, Self.tags.described("They replace all earlier tags."),
             Self.attributes.described("The attributes to set, or with null to remove."),

@@ -9,7 +9,7 @@ package enum InstallationRequest {
         .described("That of an earlier response, with a changed token.")
     package static let userProof = Member.text("userProof", 1...Self.maximumProof)
         .described("A JWT that claims a user; null leaves the user.")
-    private static let members: [any AnyRequestMember] = [
+    private static let members: [any RequestMemberProtocol] = [
         DeviceRequest.Members.token.described("Hexadecimal or base64, but for the kind web."),
         DeviceRequest.Members.kind.described("Default alert, or the kind that is stored."),
         DeviceRequest.Members.activity.described("The app's id of the Live Activity."),

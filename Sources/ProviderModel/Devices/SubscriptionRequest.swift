@@ -21,12 +21,16 @@ enum SubscriptionRequest {
     )
 
     /// The public VAPID key of a subscription.
-    static let vapidKey = Member.text("vapidKey", 86...128, pattern: "^[A-Za-z0-9_=-]+$")
-        .described("The applicationServerKey of the subscription. Default the app's newest, or the stored one.")
-        .parsed("invalid_value", "the applicationServerKey of the subscription is required here, in base64url") {
-            text -> [UInt8]? in
-            Base64URL.decode(text).flatMap { $0.count == WebPushKeys.publicLength ? Array($0) : nil }
-        }
+    static let vapidKey = Member.text(
+        "vapidKey",
+        maximum: 128,
+        as: .string(length: 86...128, pattern: "^[A-Za-z0-9_=-]+$")
+    )
+    .described("The applicationServerKey of the subscription. Default the app's newest, or the stored one.")
+    .parsed("invalid_value", "the applicationServerKey of the subscription is required here, in base64url") {
+        text -> [UInt8]? in
+        Base64URL.decode(text).flatMap { $0.count == WebPushKeys.publicLength ? Array($0) : nil }
+    }
 
     /// Returns the subscription of a registration, or `nil` for a token of another kind.
     /// - Throws: ``RequestError`` that names the member at fault.

@@ -29,7 +29,7 @@ package enum LibraryItemRequest {
     package struct Objects: Sendable {
         package let new, saved: RequestObject
 
-        package init(_ contents: any AnyRequestMember) {
+        package init(_ contents: any RequestMemberProtocol) {
             self.new = RequestObject(
                 required: [LibraryItemRequest.name.described("No UUID."), contents],
                 optional: [LibraryItemRequest.description, LibraryItemRequest.version]

@@ -57,8 +57,8 @@ package struct NotificationRequest: Hashable, Sendable {
 
     package static let object = Self.makeObject(named: "NotificationRequest")
 
-    /// Returns the description of a request that has the members of a notification, and in addition those in `more`.
-    package static func makeObject(named name: String, with more: [any AnyRequestMember] = []) -> RequestObject {
+    /// Returns the description of a request's object that has further members.
+    package static func makeObject(named name: String, with more: [any RequestMemberProtocol] = []) -> RequestObject {
         RequestObject(
             required: [Members.to],
             optional: NotificationContent.object.members,

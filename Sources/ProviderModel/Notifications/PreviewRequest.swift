@@ -20,7 +20,7 @@ package enum PreviewRequest {
     ).described("An invented device to render for.")
 
     /// The members of a request that name or describe the device.
-    package static let subjects: [any AnyRequestMember] = [
+    package static let subjects: [any RequestMemberProtocol] = [
         Self.device, Self.user.described("The user to render for, by the first registered device."),
         Self.subject,
     ]
@@ -28,6 +28,8 @@ package enum PreviewRequest {
     package static let notification = NotificationRequest.makeObject(named: "PreviewRequest", with: Self.subjects)
 
     /// The members that refer to the template and give values to its variables.
-    package static let reference: [any AnyRequestMember] = [TemplateReference.versionMember, TemplateVariables.member]
+    package static let reference: [any RequestMemberProtocol] = [
+        TemplateReference.versionMember, TemplateVariables.member,
+    ]
     package static let template = RequestObject(optional: Self.reference, Self.subjects)
 }

@@ -34,7 +34,7 @@ extension EntitlementProof {
         0...Self.maximumTransactions,
         maximum: Self.maximumTransaction
     ).described("The signed transactions of the app store.")
-    private static let members: [any AnyRequestMember] = [
+    private static let members: [any RequestMemberProtocol] = [
         Self.transactionsMember, Self.accountMember.described("The publisher's account."),
         Self.tokenMember.described("The token of the publisher's server."),
     ]

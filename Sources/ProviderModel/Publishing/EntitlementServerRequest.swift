@@ -6,7 +6,7 @@ package enum EntitlementServerRequest {
     package static let whenDown = Member.choice("whenDown", of: EntitlementServerRecord.WhenDown.self)
         .described("Default allowKnown.")
     /// The secret shared with the server: printable ASCII without spaces, so that a header can carry it.
-    package static let secret = Member.text("secret", 16...256, pattern: "^[!-~]+$")
+    package static let secret = Member.text("secret", maximum: 256, as: .string(length: 16...256, pattern: "^[!-~]+$"))
         .described("Default: the present one, or a new one.")
         .checked("invalid_value", "use 16 to 256 printable ASCII characters") { text in
             text.utf8.count >= 16 && text.utf8.allSatisfy { (0x21...0x7e).contains($0) }

@@ -12,7 +12,9 @@ package enum PublicationRequest {
         maximum: Member.maximumText,
         as: .string(length: Self.lengths, pattern: "^[^\\s]+$")
     ).described("The subscriptions in the App Store that entitle to its issues. They replace all earlier ones.")
-    private static let options: [any AnyRequestMember] = [Self.account, NotifyWavesSetting.member, Self.subscriptions]
+    private static let options: [any RequestMemberProtocol] = [
+        Self.account, NotifyWavesSetting.member, Self.subscriptions,
+    ]
 
     package static let addition = RequestObject(required: [Self.name], optional: Self.options) {
         $0.example(.texts(["name": "The Example"]))

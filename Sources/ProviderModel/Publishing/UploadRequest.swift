@@ -16,8 +16,11 @@ package struct UploadRequest: Sendable {
     }
 
     package static let hash = Member.contentHash("sha256")
-    package static let contentType = Member.text("contentType", 3...Self.maximumType, pattern: Self.mediaType)
-        .described("Default application/octet-stream.")
+    package static let contentType = Member.text(
+        "contentType",
+        maximum: Self.maximumType,
+        as: .string(length: 3...Self.maximumType, pattern: Self.mediaType)
+    ).described("Default application/octet-stream.")
         .checked("invalid_value", "use a media type such as application/zip") { Self.isMediaType($0) }
     package static let name = Member.text("name", 1...Self.maximumName).described("Default the hash.")
 

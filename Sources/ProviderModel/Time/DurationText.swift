@@ -1,7 +1,8 @@
+package import PushSupport
+
 /// Reads and writes durations such as `90s`, `30m`, `6h` and `30d` of requests and responses.
 package enum DurationText {
-    /// The regular expression that durations match.
-    package static let pattern = "^[0-9]+[smhd]$"
+    package static let schema = Schema.string(length: 2...12, pattern: "^[0-9]+[smhd]$")
 
     private static let units: [(name: Character, seconds: Int64)] = [("d", 86_400), ("h", 3600), ("m", 60), ("s", 1)]
 

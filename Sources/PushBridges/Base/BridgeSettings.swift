@@ -9,7 +9,7 @@ package protocol BridgeSettings: Sendable {
     /// The members of the settings that API callers can set.
     static var object: RequestObject { get }
     /// The members that the provider adds to stored settings. API callers neither set nor see them.
-    static var hidden: [any AnyRequestMember] { get }
+    static var hidden: [any RequestMemberProtocol] { get }
     /// Checks the name of a bridge. Throws ``RequestError`` if a bridge of this kind cannot have this name.
     static func check(name: String) throws(RequestError)
     /// Reads the settings from JSON. Throws ``RequestError`` that names the member at fault.
@@ -27,7 +27,7 @@ package protocol BridgeSettings: Sendable {
 }
 
 extension BridgeSettings {
-    package static var hidden: [any AnyRequestMember] { [] }
+    package static var hidden: [any RequestMemberProtocol] { [] }
 
     package func hiddenMembers(
         replacing bridge: BridgeRecord?,

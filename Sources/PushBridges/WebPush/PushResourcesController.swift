@@ -17,7 +17,7 @@ struct PushResourcesController: Controller {
     let origins: PushOrigins
     let time: any TimeSource
 
-    private static let vapidKey = Member.text("vapidKey", 86...128)
+    private static let vapidKey = Member.text("vapidKey", maximum: 128, as: .string(length: 86...128))
         .described("The public key of the only sender that it accepts. Default any sender.")
         .parsed("invalid_value", "a public key of P-256: base64url of 65 bytes") { text -> [UInt8]? in
             Base64URL.decode(text).map { Array($0) }.flatMap { WebPushKeys.isPublicKey($0) ? $0 : nil }

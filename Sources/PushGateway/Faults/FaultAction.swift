@@ -145,12 +145,12 @@ extension FaultAction {
         static let streams = Member.choice("streams", of: Streams.self)
         static let after = Member.integer("after", Self.counts)
 
-        static let actions: [any AnyRequestMember] = [
+        static let actions: [any RequestMemberProtocol] = [
             Self.latency, Self.reason, Self.reset, Self.goAway, Self.stall, Self.slow, Self.dropAcks,
             Self.expiredCertificate, Self.streamLimit, Self.feedbackDelay, Self.close, Self.dropDevice,
         ]
         /// The members that refine an action, each with the name of its action.
-        static let details: [(member: any AnyRequestMember, action: String)] = [
+        static let details: [(member: any RequestMemberProtocol, action: String)] = [
             (Self.retryAfter, Self.reason.name), (Self.code, Self.goAway.name), (Self.text, Self.goAway.name),
             (Self.streams, Self.goAway.name), (Self.after, Self.streamLimit.name),
         ]

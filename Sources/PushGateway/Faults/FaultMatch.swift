@@ -55,8 +55,8 @@ extension FaultMatch {
             .parsed("invalid_value", FaultText.rule) { Topic($0) }
         static let token = Member.text(
             "token",
-            Self.shortestToken...DeviceToken.maximumLength * 2,
-            pattern: "^[0-9A-Fa-f]+$"
+            maximum: DeviceToken.maximumLength * 2,
+            as: .string(length: Self.shortestToken...DeviceToken.maximumLength * 2, pattern: "^[0-9A-Fa-f]+$")
         ).parsed("invalid_value", "use the first \(Self.shortestToken) hexadecimal digits or more") { text in
             let isToken = text.utf8.count >= Self.shortestToken && text.allSatisfy { $0.isASCII && $0.isHexDigit }
             return isToken ? text.lowercased() : nil
@@ -74,7 +74,7 @@ extension FaultMatch {
         static let times = Member.integer("times", Self.counts)
         static let until = Member.integer("untilMs", 0...Int64.max)
 
-        static let all: [any AnyRequestMember] = [
+        static let all: [any RequestMemberProtocol] = [
             Self.topic, Self.token, Self.credential, Self.environment, Self.listener, Self.percent, Self.first,
             Self.every, Self.times, Self.until,
         ]

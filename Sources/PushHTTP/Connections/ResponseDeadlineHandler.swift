@@ -1,6 +1,13 @@
-import Foundation
 package import NIOCore
 package import NIOHTTPTypes
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
 
 /// Closes a connection whose client does not read a response in time. ``RequestBodyHandler`` limits the time of
 /// requests.

@@ -37,7 +37,7 @@ package struct APIKeys: Sendable {
     /// Returns whether the text has the form of a key that is not public.
     package static func isKey(_ text: String) -> Bool {
         let secret = text.utf8.dropFirst(Self.prefix.utf8.count)
-        return text.hasPrefix(Self.prefix) && secret.count == (RandomText.length * 4 + 2) / 3
+        return text.hasPrefix(Self.prefix) && secret.count == RandomText.length
             && secret.allSatisfy { $0.isAlphanumeric || "-_".utf8.contains($0) }
     }
 

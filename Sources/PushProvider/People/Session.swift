@@ -54,7 +54,7 @@ enum SessionToken {
     static func hash(_ text: String) -> [UInt8] { Array(SHA256.hash(data: Data(text.utf8))) }
 
     /// Returns whether a text has the length of a token.
-    static func isToken(_ text: String) -> Bool { text.utf8.count == (RandomText.length * 4 + 2) / 3 }
+    static func isToken(_ text: String) -> Bool { text.utf8.count == RandomText.length }
 
     /// Returns the CSRF token of a session. It is derived from the session token by a one-way function.
     static func csrf(of token: String) -> String {

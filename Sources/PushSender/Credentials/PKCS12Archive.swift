@@ -22,7 +22,7 @@ struct PKCS12Archive {
             throw .badArchive
         }
         try Self.checkLimits(of: file)
-        let password = try Self.password(passphrase, of: file)
+        let password = try file.password(passphrase)
         var keys: [NIOSSLPrivateKey] = []
         for key in file.keys {
             let document = PEMDocument(type: key.label, derBytes: Array(key.der))
@@ -46,19 +46,6 @@ struct PKCS12Archive {
             guard let rounds else { throw .unsupportedArchive }
             try limit.add(rounds)
         }
-    }
-
-    /// Returns the passphrase in the encoding of the archive, verified by the MAC if the archive has one.
-    /// - Throws: ``CredentialError`` for a wrong passphrase or an unsupported MAC.
-    private static func password(_ passphrase: String, of file: PKCS12File) throws(CredentialError) -> [UInt8] {
-        let encoded = PKCS12MAC.password(passphrase)
-        guard let mac = file.mac else { return encoded }
-        // RFC 7292 ends a password with two zero bytes; some tools leave them out when it is empty.
-        for candidate in passphrase.isEmpty ? [encoded, []] : [encoded] {
-            guard let isValid = mac.isValid(for: file.content, password: candidate) else { throw .unsupportedArchive }
-            if isValid { return candidate }
-        }
-        throw .wrongPassphrase
     }
 
     private static func certificates(

@@ -104,7 +104,21 @@ struct PKCS12File {
 }
 
 extension PKCS12File {
-    /// Returns an archive with the certificates of this archive and the key of `companion`, but without any other keys.
+    /// Returns the passphrase in the encoding of the archive, verified by the MAC if the archive has one.
+    func password(_ passphrase: String) throws(CredentialError) -> [UInt8] {
+        let encoded = PKCS12MAC.password(passphrase)
+        guard let mac = self.mac else { return encoded }
+        // RFC 7292 ends a password with two zero bytes; some tools leave them out when it is empty.
+        for candidate in passphrase.isEmpty ? [encoded, []] : [encoded] {
+            guard let isValid = mac.isValid(for: self.content, password: candidate) else { throw .unsupportedArchive }
+            if isValid { return candidate }
+        }
+        throw .wrongPassphrase
+    }
+
+    /// Returns an archive with the certificates of this archive and the key of `companion`, but none of its own keys.
+    ///
+    /// The key comes first, so that BoringSSL refuses a key in encrypted `SafeContents` before it decrypts that one.
     ///
     /// The key of `companion` is the first item, so that BoringSSL refuses a further key in encrypted `SafeContents`
     /// before decrypting it.

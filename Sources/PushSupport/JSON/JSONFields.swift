@@ -43,14 +43,17 @@ package struct JSONFields: Sendable {
         }
     }
 
-    /// Returns a string member, which must have 1 to `maximum` bytes, or `nil` if it is absent.
+    /// Returns a string member, which must have `minimum` to `maximum` bytes, or `nil` if it is absent.
     ///
     /// A string with a NUL is an error, because texts in the store end at one.
-    package func string(_ name: String, maximum: Int) throws(RequestError) -> String? {
+    package func string(_ name: String, minimum: Int = 1, maximum: Int) throws(RequestError) -> String? {
         switch self.members[name] {
         case nil: return nil
         case .string(let text):
             guard !text.isEmpty else { throw self.error(name, "invalid_value", "it must not be empty") }
+            guard text.utf8.count >= minimum else {
+                throw self.error(name, "too_short", "at least \(minimum) bytes, not \(text.utf8.count)")
+            }
             guard text.utf8.count <= maximum else {
                 throw self.error(name, "too_long", "at most \(maximum) bytes, not \(text.utf8.count)")
             }

@@ -1,7 +1,7 @@
 /// A JSON object in a request.
 ///
 /// Its members are listed once. The parser, the bounds and the schema in the OpenAPI document are derived from that
-/// list. Rules that ``Member`` only documents, such as a lower bound above 1, have to be checked by the caller:
+/// list. What a maker of ``Member`` only documents, such as a pattern, the caller has to check:
 ///
 /// ```swift
 /// private static let url = Member.text("url", 1...2048)
@@ -12,7 +12,7 @@
 /// A member is read with its entry in the list, as in `fields.value(Self.url)`. Rules that concern several members are
 /// checked by the code that reads them.
 package struct RequestObject: Sendable {
-    package let members: [any AnyRequestMember]
+    package let members: [any RequestMemberProtocol]
     /// The names of the members.
     package let known: Set<String>
     /// The names of the members that a request must have.
@@ -24,8 +24,8 @@ package struct RequestObject: Sendable {
     ///   - acceptsNull: `true` if the schema allows `null` for an optional member.
     ///   - refine: Adds a name, and the rules that concern several members, to the schema.
     package init(
-        required: [any AnyRequestMember] = [],
-        optional lists: [any AnyRequestMember]...,
+        required: [any RequestMemberProtocol] = [],
+        optional lists: [any RequestMemberProtocol]...,
         acceptsNull: Bool = true,
         _ refine: (Schema) -> Schema = { $0 }
     ) {
@@ -58,26 +58,31 @@ package struct RequestObject: Sendable {
 }
 
 /// A ``RequestMember`` with a value of any type, so that a list can contain members of several types.
-package protocol AnyRequestMember: Sendable {
+package protocol RequestMemberProtocol: Sendable {
     var name: String { get }
     var schema: Schema { get }
     /// The members of an object, or an empty array for other values.
-    var members: [any AnyRequestMember] { get }
-    /// Checks the value by reading it, and throws an error if it is not valid.
+    var members: [any RequestMemberProtocol] { get }
+    /// Reads the value only to check it.
     func check(_ fields: JSONFields) throws(RequestError)
 }
 
 /// A member of a JSON object in a request: its name, its schema, and how it is read.
-package struct RequestMember<Value>: AnyRequestMember {
-    /// A closure that returns the value of the member with a name, or `nil` if the member is absent.
+package struct RequestMember<Value>: RequestMemberProtocol {
+    /// Returns the value of the member of that name, or `nil` if it is absent.
     package typealias Reader = @Sendable (JSONFields, String) throws(RequestError) -> Value?
 
     package let name: String
     package let schema: Schema
-    package let members: [any AnyRequestMember]
+    package let members: [any RequestMemberProtocol]
     fileprivate let read: Reader
 
-    package init(_ name: String, _ schema: Schema, members: [any AnyRequestMember] = [], _ read: @escaping Reader) {
+    package init(
+        _ name: String,
+        _ schema: Schema,
+        members: [any RequestMemberProtocol] = [],
+        _ read: @escaping Reader
+    ) {
         (self.name, self.schema, self.members, self.read) = (name, schema, members, read)
     }
 
@@ -173,17 +178,19 @@ extension JSONFields {
 package enum Member {
     /// Creates a member that is a text.
     /// - Parameters:
-    ///   - length: The allowed lengths, in bytes. A lower bound above 1 is only documented: the caller has to check it.
-    ///   - pattern: The pattern in the OpenAPI document, which the caller has to check, or `nil` if there is none.
+    ///   - length: The allowed lengths, in bytes. An empty text is an error for any range.
+    ///   - pattern: The pattern in the OpenAPI document, which the caller has to check.
     package static func text(
         _ name: String,
         _ length: ClosedRange<Int>,
         pattern: String? = nil
     ) -> RequestMember<String> {
-        Self.text(name, maximum: length.upperBound, as: .string(length: length, pattern: pattern))
+        RequestMember<String>(name, .string(length: length, pattern: pattern)) { (fields, name) throws(RequestError) in
+            try fields.string(name, minimum: length.lowerBound, maximum: length.upperBound)
+        }
     }
 
-    /// Creates a member that is a text of at most `maximum` bytes, with a given schema.
+    /// Creates a member that is a text of 1 to `maximum` bytes. The caller has to check the other rules of the schema.
     package static func text(_ name: String, maximum: Int, as schema: Schema) -> RequestMember<String> {
         RequestMember<String>(name, schema) { (fields, name) throws(RequestError) in
             try fields.string(name, maximum: maximum)

@@ -347,7 +347,7 @@ import Testing
     // MARK: Members
 
     /// Returns the members that have no members of their own, by their paths.
-    private static func leaves(of members: [any AnyRequestMember], in place: String = "") -> [String: Schema] {
+    private static func leaves(of members: [any RequestMemberProtocol], in place: String = "") -> [String: Schema] {
         members.reduce(into: [:]) { leaves, member in
             let path = place + member.name
             if member.members.isEmpty {
@@ -361,7 +361,7 @@ import Testing
     /// Returns the paths of the members that a request has.
     private static func paths(
         of values: [String: JSONValue],
-        in members: [any AnyRequestMember],
+        in members: [any RequestMemberProtocol],
         at place: String = ""
     ) -> Set<String> {
         members.reduce(into: []) { paths, member in

@@ -105,7 +105,7 @@ import Testing
     }
 
     /// The objects of requests whose members are listed.
-    private static let objects: [(name: String, members: [any AnyRequestMember])] = [
+    private static let objects: [(name: String, members: [any RequestMemberProtocol])] = [
         ("notification", NotificationRequest.object.members), ("resend", ResendRequest.object.members),
         ("preview", PreviewRequest.notification.members), ("broadcast", BroadcastRequest.object.members),
         ("alert", AlertBuilder.object.members), ("localized text", AlertBuilder.Localized.object.members),
@@ -222,7 +222,7 @@ import Testing
         ),
         Form(
             name: "duration",
-            schema: .string(length: 2...12, pattern: DurationText.pattern),
+            schema: DurationText.schema,
             read: { DurationText.seconds($0) != nil },
             good: ["90s", "6h", "0d"],
             bad: ["", "h", "6", "6 h", "-6h", "6w", "6h\n"]

@@ -38,5 +38,17 @@ import Testing
         #expect(Self.object["loud"].choices.isEmpty)
     }
 
+    @Test func aTextHasTheLengthsOfItsSchema() throws {
+        let member = Member.text("name", 3...5)
+        #expect(member.schema.json["minLength"] == .integer(3) && member.schema.json["maxLength"] == .integer(5))
+        let codes = ["": "invalid_value", "ab": "too_short", "abcdef": "too_long"]
+        for text in ["", "ab", "abc", "abcde", "abcdef"] {
+            let fields = try JSONFields(.texts(["name": text]), known: ["name"])
+            var code: String?
+            do throws(RequestError) { _ = try fields.value(member) } catch { code = error.code }
+            #expect(code == codes[text])
+        }
+    }
+
     @Test func aTextThatMayBeAnObjectHasAMaximum() { #expect(Self.object["alert"].maximumLength == 300) }
 }

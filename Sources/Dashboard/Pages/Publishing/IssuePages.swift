@@ -185,11 +185,17 @@ struct IssueForm {
     }
 
     func fields(_ texts: LocalizedTexts) -> [FormField] {
-        let list = IssueRequest.addition
+        let make = MemberFields(texts: texts, area: "publishing", list: IssueRequest.addition)
         func field(_ name: String, _ control: FormField.Control = .line(type: "text")) -> FormField {
-            .publishing(name, of: list, control, in: self.values, texts: texts)
+            make.field(
+                name,
+                control,
+                label: "fields.\(name)",
+                value: self.values[name] ?? "",
+                hint: "hints.\(name)"
+            )
         }
-        let access = list["access"].choices.map { (value: $0, label: texts["publishing.access.\($0)"]) }
+        let access = make.options("access", "access")
         return [field("title"), field("number"), field("date", .line(type: "date"))]
             + (self.hasProductID ? [field("productId")] : []) + [field("access", .choice(access))]
     }

@@ -37,10 +37,17 @@ struct PublicationForm {
     }
 
     func fields(_ texts: LocalizedTexts) -> [FormField] {
-        let list = PublicationRequest.addition
+        let make = MemberFields(texts: texts, area: "publishing", list: PublicationRequest.addition)
         let paths = Dictionary(Self.names.map { ($0.value, $0.key) }) { $1 }
         func field(_ name: String, _ control: FormField.Control = .line(type: "text")) -> FormField {
-            .publishing(name, of: list, at: paths[name], control, in: self.values, texts: texts)
+            make.field(
+                name,
+                at: paths[name],
+                control,
+                label: "fields.\(name)",
+                value: self.values[name] ?? "",
+                hint: "hints.\(name)"
+            )
         }
         let number = FormField.Control.line(type: "number")
         return [
@@ -90,31 +97,5 @@ struct PublicationForm {
 
     private static func megabytes(_ bytes: Int) -> String {
         bytes % 1_000_000 == 0 ? "\(bytes / 1_000_000)" : "\(Double(bytes) / Self.megabyte)"
-    }
-}
-
-extension FormField {
-    /// Returns a field for the forms of publishing. Its label and its hint are the localized texts of its name.
-    /// - Parameters:
-    ///   - list: The members of the request.
-    ///   - path: The path of the member in the list, or `nil` if it equals the name of the field.
-    ///   - values: The values of the form, by the names of its fields.
-    static func publishing(
-        _ name: String,
-        of list: RequestObject,
-        at path: String? = nil,
-        _ control: Control,
-        in values: [String: String],
-        texts: LocalizedTexts
-    ) -> FormField {
-        FormField(
-            name,
-            of: list,
-            at: path,
-            texts["publishing.fields.\(name)"],
-            control,
-            value: values[name] ?? "",
-            hint: texts.text("publishing.hints.\(name)")
-        )
     }
 }

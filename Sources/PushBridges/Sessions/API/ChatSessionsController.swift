@@ -30,7 +30,7 @@ struct ChatSessionsController: Controller {
     private static let addition = Self.makeAddition([Self.chatProtocol, Self.account, Self.password, Self.user])
     private static let resumeRequest = RequestObject(optional: [Self.password.described("Default: the present one.")])
 
-    private static func makeAddition(_ required: [any AnyRequestMember]) -> RequestObject {
+    private static func makeAddition(_ required: [any RequestMemberProtocol]) -> RequestObject {
         RequestObject(required: required, optional: [Self.server, Self.port, Self.settings]) {
             $0.example(
                 .texts(["protocol": "irc", "server": "irc.example.org", "account": "ada", "password": "a password"])

@@ -10,7 +10,8 @@ extension SQLiteStore {
             else { return .missingUse }
             let size = schedule.request.count
             let rows = ScheduleRows(database: database)
-            if let excess = try rows.excess(size, replacing: nil, app: schedule.app, limits: limits) { return excess }
+            let refusal = try rows.refusal(of: size, replacing: nil, app: schedule.app, limits)
+            if let refusal { return refusal }
             try database.insert(
                 into: "schedule",
                 [
@@ -72,8 +73,8 @@ extension SQLiteStore {
                 guard let app = try database.integer(sql: "SELECT app FROM schedule WHERE id = ?", [id.uuidString])
                 else { return .missing }
                 guard let uses = try ScheduleUses(used, app: app, in: database) else { return .missingUse }
-                let excess = try rows.excess(request.count, replacing: id, app: app, limits: limits)
-                if let excess { return excess }
+                let refusal = try rows.refusal(of: request.count, replacing: id, app: app, limits)
+                if let refusal { return refusal }
                 try database.update(
                     "schedule",
                     [
@@ -193,21 +194,19 @@ struct ScheduleRows {
 
     /// Returns the refusal of a schedule if its request of `size` bytes would exceed a limit, or `nil` otherwise.
     /// - Parameter id: The schedule that it replaces, or `nil` for a new one.
-    fileprivate func excess(
-        _ size: Int,
+    fileprivate func refusal(
+        of size: Int,
         replacing id: UUID?,
         app: Int64,
-        limits: ScheduleLimits
+        _ limits: ScheduleLimits
     ) throws -> ScheduleChangeResult? {
-        func number(_ column: String, _ condition: String, _ id: String) throws -> Int {
+        func number(_ column: String, _ condition: String) throws -> Int {
             let sql = "SELECT \(column) FROM schedule WHERE app = ? AND id \(condition) ?"
-            return try self.database.count(sql: sql, [app, id])
+            return try self.database.count(sql: sql, [app, id?.uuidString ?? ""])
         }
-        let name = id?.uuidString ?? ""
-        if id == nil, try number("count(*)", "!=", name) >= limits.count { return .tooMany }
-        // A request that is not longer than before is accepted, even if the total exceeds the limit.
-        let isLarger = try id == nil || size > number("length(request)", "=", name)
-        return try isLarger && size + number("sum(length(request))", "!=", name) > limits.bytes ? .tooLarge : nil
+        let old = try id.map { _ in try number("length(request)", "=") }
+        let others = (count: try number("count(*)", "!="), bytes: try number("sum(length(request))", "!="))
+        return limits.refusal(of: size, replacing: old, beside: others)
     }
 }
 

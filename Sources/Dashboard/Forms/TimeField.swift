@@ -1,21 +1,6 @@
-import PushHTTP
 import PushSupport
 
-extension FormData {
-    /// Returns the value of a field, or `nil` if it is empty or absent.
-    /// - Throws: ``RequestError`` for a value that is longer than the API member may be.
-    func text(_ name: String, of member: Schema) throws(RequestError) -> String? {
-        try self.text(name, maximum: member.maximumLength ?? .max)
-    }
-
-    /// Returns the value of a field as a number, or `nil` if it is empty or absent.
-    /// - Throws: ``RequestError`` for a value that is not a number or is outside the bounds of the API member.
-    func number(_ name: String, of member: Schema) throws(RequestError) -> Int64? {
-        try self.number(name, in: member.range ?? Int64.min...Int64.max)
-    }
-}
-
-/// Converts the values of fields of the type `datetime-local`, which contain times in UTC without a time zone.
+/// Converts the values of fields of the type `datetime-local`, which are times in UTC without a time zone.
 enum TimeField {
     /// Returns the value of a field as a time in the format of the API, or `nil` for an empty field. A value that is
     /// not a time is returned unchanged, so that the API rejects it.
