@@ -2,21 +2,20 @@ import PushHTTP
 import PushSupport
 import WebPages
 
-/// Creates the fields of a form for members of an API request, from localized labels and hints.
-///
-/// The label of the field `url` is the localized text `AREA.url`, and its hint is `AREA.urlHint`.
+/// Creates the fields of a form for members of an API request, from localized labels and hints. The label of the field
+/// `url` is the localized text `AREA.url`, and its hint is `AREA.urlHint`.
 struct MemberFields {
     let texts: LocalizedTexts
-    /// The path of the localized texts that contain the labels and hints, such as `webhooks`.
     let area: String
-    /// The description of the request's members.
+    /// The members of the API request, which determine the bounds of the fields.
     let list: RequestObject
 
     /// Returns the field for a member.
     /// - Parameters:
-    ///   - path: The path of the member in ``list``; `nil` if it equals the name of the field.
-    ///   - label: The name of the text that is the label; `nil` if it equals the name of the field.
-    ///   - hint: The name of the text that is the hint; `nil` for the hint of the field's name, if there is one.
+    ///   - path: The path of the member in ``list``, or `nil` if it equals the name of the field.
+    ///   - label: The name of the localized text that is the label, or `nil` if it equals the name of the field.
+    ///   - hint: The name of the localized text that is the hint, or `nil` for the hint with the name of the field, if
+    ///     there is one.
     func field(
         _ name: String,
         at path: String? = nil,
@@ -38,21 +37,21 @@ struct MemberFields {
         )
     }
 
-    /// Returns the values of a member, each with the localized text `AREA.LABELS.VALUE` as its label.
+    /// Returns the permitted values of a member, each with the localized text `AREA.LABELS.VALUE` as its label.
     func options(_ name: String, _ labels: String) -> [(value: String, label: String)] {
         self.list[name].choices.map { ($0, self.texts["\(self.area).\(labels).\($0)"]) }
     }
 }
 
 extension FormData {
-    /// Returns the value of a field; `nil` if it is empty or absent.
-    /// - Throws: ``RequestError`` for a value that is longer than the member may be.
+    /// Returns the value of a field, or `nil` if it is empty or absent.
+    /// - Throws: ``RequestError`` for a value that is longer than the API member may be.
     func text(_ name: String, of member: Schema) throws(RequestError) -> String? {
         try self.text(name, maximum: member.maximumLength ?? .max)
     }
 
-    /// Returns the value of a field as a number; `nil` if it is empty or absent.
-    /// - Throws: ``RequestError`` for a value that is not a number or is outside the member's bounds.
+    /// Returns the value of a field as a number, or `nil` if it is empty or absent.
+    /// - Throws: ``RequestError`` for a value that is not a number or is outside the bounds of the API member.
     func number(_ name: String, of member: Schema) throws(RequestError) -> Int64? {
         try self.number(name, in: member.range ?? Int64.min...Int64.max)
     }

@@ -1,6 +1,6 @@
 import PushSupport
 
-/// Converts the values of fields of the type `datetime-local`, which are times in UTC without a time zone.
+/// Converts the values of fields of the type `datetime-local`, which contain times in UTC without a time zone.
 enum TimeField {
     /// Returns the value of a field as a time in the format of the API, or `nil` for an empty field. A value that is
     /// not a time is returned unchanged, so that the API rejects it.

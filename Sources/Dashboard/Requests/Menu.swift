@@ -51,16 +51,16 @@ struct MenuEntry: Sendable {
     /// The group of the navigation menu to which an entry belongs.
     enum Group: Sendable {
         case top, app
-        /// The pages about the server, for callers that may use all apps.
+        /// The group of pages about the server, for callers that may use all apps.
         case server
     }
 
     let group: Group
     /// The name of the entry, by which its label is found below `menu` in the localized texts.
     let name: String
-    /// The path below ``Dashboard/root``. In the group `app`, it is below the path of the app.
+    /// The path of the page below ``Dashboard/root`` or, in the group `app`, below the path of the app.
     let path: String
-    /// The scope that a caller needs in order to see the entry.
+    /// The scope that a caller must have to see the entry.
     let scope: APIScope
 
     /// Creates an entry. A `path` of `nil` stands for the name with a leading slash.

@@ -5,7 +5,7 @@ import PushSupport
 /// An area of the dashboard, which consists of related pages, such as those of schedules.
 protocol PageArea: Sendable {
     var routes: [PageRoute] { get }
-    /// The area's entry in the navigation menu; `nil` for an area that is reached only from other pages.
+    /// The area's entry in the navigation menu, or `nil` for an area that is reached only from other pages.
     var menuEntry: MenuEntry? { get }
 }
 
@@ -21,8 +21,8 @@ protocol FormArea: PageArea {
 extension FormArea {
     /// Returns the route of a form. If its handler throws a ``RequestError``, the page of the area is shown with it.
     /// - Parameters:
-    ///   - scope: The scope without which the form is refused on a page of its own; `nil` for none.
-    ///   - showsForbidden: `false` if the page of the area is of no use to a caller who may not do what the form does.
+    ///   - scope: The scope without which the form is refused with an error page, or `nil` if any caller may post it.
+    ///   - showsForbidden: Pass `false` if the page of the area is of no use to a caller who may not post the form.
     func form(
         _ path: String,
         scope: APIScope? = nil,

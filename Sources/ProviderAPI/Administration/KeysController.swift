@@ -105,8 +105,7 @@ struct KeysController: Controller {
         at: "key"
     )
 
-    /// Returns the response for a key, with the time of its last request, which may be in memory and not yet in the
-    /// store.
+    /// Returns the response for a key, with the time of its last request, which the store may not contain yet.
     private func response(_ key: APIKeyRecord) -> KeyResponse {
         var key = key
         key.lastUsedAt = [key.lastUsedAt, self.keys.uses.latest(key.id)].compactMap { $0 }.max()

@@ -58,8 +58,8 @@ package struct APIKeyRequest: Sendable {
         self.rate = try fields.value(Members.rate).map { $0.map { Int($0) } }
     }
 
-    /// Rejects a change that would make a public key secret, or a secret key public. A public key is contained in every
-    /// copy of its app.
+    /// Rejects a change that would make a public key secret, or a secret key public. Every copy of an app contains its
+    /// public key.
     package func checkChange(of key: APIKeyRecord) throws(RequestError) {
         if let scopes, scopes.contains(.registerSelf) != key.isPublic {
             let message = "a public key stays public, and another one secret: issue a new key"

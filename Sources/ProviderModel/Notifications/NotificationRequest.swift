@@ -57,7 +57,7 @@ package struct NotificationRequest: Hashable, Sendable {
 
     package static let object = Self.makeObject(named: "NotificationRequest")
 
-    /// Returns the description of a request's object that has further members.
+    /// Returns the description of a request that has the members of a notification, and in addition those in `more`.
     package static func makeObject(named name: String, with more: [any RequestMemberProtocol] = []) -> RequestObject {
         RequestObject(
             required: [Members.to],

@@ -105,6 +105,7 @@ struct PKCS12File {
 
 extension PKCS12File {
     /// Returns the passphrase in the encoding of the archive, verified by the MAC if the archive has one.
+    /// - Throws: ``CredentialError`` for a wrong passphrase or an unsupported MAC.
     func password(_ passphrase: String) throws(CredentialError) -> [UInt8] {
         let encoded = PKCS12MAC.password(passphrase)
         guard let mac = self.mac else { return encoded }

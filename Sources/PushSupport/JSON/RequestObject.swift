@@ -63,13 +63,13 @@ package protocol RequestMemberProtocol: Sendable {
     var schema: Schema { get }
     /// The members of an object, or an empty array for other values.
     var members: [any RequestMemberProtocol] { get }
-    /// Reads the value only to check it.
+    /// Checks the value by reading it, and throws an error if it is not valid.
     func check(_ fields: JSONFields) throws(RequestError)
 }
 
 /// A member of a JSON object in a request: its name, its schema, and how it is read.
 package struct RequestMember<Value>: RequestMemberProtocol {
-    /// Returns the value of the member of that name, or `nil` if it is absent.
+    /// A closure that returns the value of the member with a name, or `nil` if the member is absent.
     package typealias Reader = @Sendable (JSONFields, String) throws(RequestError) -> Value?
 
     package let name: String

@@ -47,8 +47,7 @@ struct ComponentSettings: BridgeSettings, Hashable {
         ]
     )
 
-    /// The member of ``isPublicOnly``, which is `true` if a caller with an API key for single apps has named the
-    /// server.
+    /// The member for ``isPublicOnly``, which is set if a caller with an API key for single apps named the server.
     static let hidden: [any RequestMemberProtocol] = [Members.publicOnly]
 
     var host: String
