@@ -134,7 +134,10 @@ struct ImportResponse: ResponseObject {
         .required(
             "underWay",
             \.report.progress.underWay,
-            "The pushes that changes of preferences and users came too late for."
+            """
+            The pushes that changes of preferences and users, and removals of the oldest Live Activities, came too late \
+            for.
+            """
         ),
         .required("refusals", \.report.refusals, "The first errors."),
     ]

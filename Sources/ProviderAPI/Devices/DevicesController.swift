@@ -156,8 +156,8 @@ extension DeviceTokenKind: JSONRepresentable {}
 /// The response object for a device, with its profile and its state.
 package struct DeviceResponse: ResponseObject {
     package let device: DeviceRecord
-    /// The number of pushes that were already in flight when the registration changed the preferences or the user, and
-    /// that disregard the change; `nil` for a registration that changes neither.
+    /// The number of pushes that were already in flight when the registration changed the preferences or the user, or
+    /// removed the oldest Live Activity, and that disregard the change; `nil` for a registration without such a change.
     var underWay: Int?
 
     private var capabilities: [String] {
@@ -173,7 +173,10 @@ package struct DeviceResponse: ResponseObject {
 
     /// The description of ``underWay`` in the OpenAPI document, which other responses use as well.
     static let tooLate =
-        "The pushes that the change of preferences or of the user came too late for; absent without one."
+        """
+        The pushes that the change of preferences or of the user, or the removal of the oldest Live Activity, came too \
+        late for; absent without one.
+        """
 
     package static let schemaName: String? = "Device"
     package static let members: [ResponseMember<Self>] = [

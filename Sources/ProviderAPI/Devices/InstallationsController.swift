@@ -20,8 +20,8 @@ struct InstallationsController: Controller {
     /// The response to a registration, with the secret by which the app later proves that the installation is its own.
     private struct Registered: ResponseObject {
         let secret: String
-        /// The number of pushes that were already in flight when the registration changed the preferences or the user;
-        /// `nil` if it changed neither.
+        /// The number of pushes that were already in flight when the registration changed the preferences or the user,
+        /// or removed the oldest Live Activity; `nil` if it did none of these.
         let underWay: Int?
 
         static let schemaName: String? = "Installation"
