@@ -48,18 +48,33 @@ extension Database {
     }
 
     /// Inserts a row.
-    /// - Parameter conflict: The `ON CONFLICT` clause for an existing row. If it is empty, an existing row is an error.
+    /// - Parameters:
+    ///   - owner: The record to which the row belongs, if it may have been removed since it was looked up; `nil` if the
+    ///     transaction itself has found or written it.
+    ///   - conflict: The `ON CONFLICT` clause for an existing row. If it is empty, an existing row is an error.
     /// - Returns: The row id of the new row.
+    /// - Throws: ``StoreError/ownerRemoved(_:)`` if the owner is missing.
     @discardableResult
-    func insert(into table: String, _ columns: ColumnValues, _ conflict: String = "") throws -> Int64 {
-        try self.run(sql: Self.insertion("INSERT", table, columns, conflict), StatementArguments(columns.values))
+    func insert(
+        into table: String,
+        of owner: RowOwner? = nil,
+        _ columns: ColumnValues,
+        _ conflict: String = ""
+    ) throws -> Int64 {
+        try self.run(Self.insertion("INSERT", table, columns, conflict), of: owner, columns)
         return self.lastInsertedRowID
     }
 
-    /// Inserts a row, replacing any rows with the same unique keys.
-    func replace(in table: String, _ columns: ColumnValues) throws {
-        let sql = Self.insertion("INSERT OR REPLACE", table, columns, "")
-        try self.run(sql: sql, StatementArguments(columns.values))
+    /// Inserts a row, replacing any rows with the same unique keys. The owner and the errors are those of
+    /// ``insert(into:of:_:_:)``.
+    func replace(in table: String, of owner: RowOwner? = nil, _ columns: ColumnValues) throws {
+        try self.run(Self.insertion("INSERT OR REPLACE", table, columns, ""), of: owner, columns)
+    }
+
+    private func run(_ insertion: String, of owner: RowOwner?, _ columns: ColumnValues) throws {
+        let arguments = StatementArguments(columns.values)
+        guard let owner else { return _ = try self.run(sql: insertion, arguments) }
+        _ = try owner.inserting { try self.run(sql: insertion, arguments) }
     }
 
     private static func insertion(_ verb: String, _ table: String, _ columns: ColumnValues, _ conflict: String)
@@ -111,6 +126,18 @@ extension Database {
 
     private func statement(_ sql: String, isKept: Bool) throws -> Statement {
         try isKept ? self.cachedStatement(sql: sql) : self.makeStatement(sql: sql)
+    }
+}
+
+extension RowOwner {
+    /// Runs the insertion of a row of this owner.
+    /// - Throws: ``StoreError/ownerRemoved(_:)`` if the insertion violates a foreign key, because the owner is missing.
+    func inserting<Value>(_ insertion: () throws -> Value) throws -> Value {
+        do {
+            return try insertion()
+        } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_CONSTRAINT_FOREIGNKEY {
+            throw StoreError.ownerRemoved(self)
+        }
     }
 }
 

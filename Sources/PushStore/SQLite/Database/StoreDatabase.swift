@@ -99,15 +99,11 @@ struct StoreDatabase: Sendable {
         }
     }
 
-    /// Returns ``StoreError/cannotWrite(why:)`` for an error of the disk, after which callers wait and try again, and
-    /// ``StoreError/ownerRemoved`` for a missing reference. Any other error stays as it is, such as that of a row that is
-    /// deleted while others refer to it.
+    /// Returns ``StoreError/cannotWrite(why:)`` for an error of the disk, after which callers wait and try again. Any
+    /// other error stays as it is.
     static func named(_ error: any Error) -> any Error {
-        guard let error = error as? DatabaseError else { return error }
-        if Self.isOfDisk(error) { return StoreError.cannotWrite(why: error.reason) }
-        let isOwnerMissing =
-            error.extendedResultCode == .SQLITE_CONSTRAINT_FOREIGNKEY && error.sql?.hasPrefix("DELETE") != true
-        return isOwnerMissing ? StoreError.ownerRemoved : error
+        guard let error = error as? DatabaseError, Self.isOfDisk(error) else { return error }
+        return StoreError.cannotWrite(why: error.reason)
     }
 
     /// Returns `true` for an error that can disappear without a change of the database. This includes

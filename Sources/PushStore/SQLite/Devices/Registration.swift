@@ -238,7 +238,7 @@ struct Registration {
             "app": self.app, "environment": registration.environment.code, "createdAt": self.now.milliseconds,
             "attributes": attributes?.text, "userSince": try RegistrationChanges.clock(in: self.database),
         ]
-        let id = try self.database.insert(into: "device", columns)
+        let id = try self.database.insert(into: "device", of: .app, columns)
         try self.add(registration.tags ?? [], to: id)
         if let source = change.source {
             try self.inherit(from: source.id, to: id, attributes)

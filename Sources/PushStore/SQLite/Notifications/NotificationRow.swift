@@ -263,7 +263,7 @@ extension NotificationRow {
         row.bind(opening?.clock, to: .openedAfter)
         row.bind(opening?.at.milliseconds, to: .openedAt)
         Self.bind(notification.content, to: row)
-        try row.run()
+        _ = try RowOwner.app.inserting { try row.run() }
         return database.lastInsertedRowID
     }
 
