@@ -107,7 +107,7 @@ struct SendingComponents: Sendable {
     /// The queue of pushes in memory, which passes urgent notifications to the dispatcher without a read from the
     /// store.
     let direct: DirectDispatch
-    let devices: DeviceChanges
+    let registrar: DeviceRegistrar
     let acceptor: NotificationAcceptor
 
     init(_ core: ProviderCore, _ source: any SenderSource) {
@@ -130,7 +130,7 @@ struct SendingComponents: Sendable {
             logger: logger
         )
         self.direct = DirectDispatch(store: store, limits: core.configuration.dispatch, time: time)
-        self.devices = DeviceChanges(store: store, direct: self.direct)
+        self.registrar = DeviceRegistrar(store: store, direct: self.direct)
         self.acceptor = NotificationAcceptor(
             store: store,
             wakes: core.wakes,
