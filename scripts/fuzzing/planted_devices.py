@@ -81,6 +81,19 @@ def after_race(run):
     meant_for(run, user, ANOTHER if user == USER else USER)
 
 
+def erased_twice(run):
+    """Two erasures of its user were under way at the same time, and both have ended long before the push."""
+    erasure = {**APP, "user": USER}
+    threads = [threading.Thread(target=ask, args=[run, "deleteUser", erasure]) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    while ask(run, "deleteUser", erasure)["state"] != "erased":
+        pass
+    alter(run, at=time.monotonic_ns() + 2 * ON_ITS_WAY)
+
+
 def not_listed(run):
     run.notes.devices.listed = lambda _: []
 
@@ -94,5 +107,6 @@ PLANTED = {
     "a push to a token that its installation gave up": ("deleted", given_up),
     "a push to a token of another kind": ("audience", another_kind),
     "a push to somebody else after a race": ("audience", after_race),
+    "a push to a device after overlapping erasures": ("deleted", erased_twice),
     "a device that is not listed": ("device", not_listed),
 }

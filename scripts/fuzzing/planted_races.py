@@ -5,8 +5,9 @@ import time
 
 from basics import fail
 from client import Step
-from planting import ask, status
-from world import APPS, DOOMED
+from devices import Devices
+from planting import TOKEN, USER, ask, status
+from world import APPS, DOOMED, to_json
 
 APP, GONE = {"app": APPS[0]}, {"app": DOOMED[0]}
 UNHEARD_OF = "00000000-0000-4000-8000-0000000000"
@@ -29,9 +30,9 @@ class Lawful:
 
 # Only the model is told these, in an order that two workers would rarely come to.
 
-def begin(run, operation, key="admin", **path):
+def begin(run, operation, key="admin", body=None, **path):
     request = Step(operation=run.document.operations[operation], path=path, query={}, headers={}, number=0, key=key,
-                   invoked=time.monotonic_ns())
+                   body=body and to_json(body), invoked=time.monotonic_ns())
     run.objects.begin(request)
     return request
 
@@ -41,8 +42,8 @@ def end(run, request, code, answer=None):
     run.objects.end(request)
 
 
-def tell(run, operation, code, answer=None, key="admin", **path):
-    end(run, begin(run, operation, key, **path), code, answer)
+def tell(run, operation, code, answer=None, key="admin", body=None, **path):
+    end(run, begin(run, operation, key, body, **path), code, answer)
 
 
 def gone_with_nothing(run):
@@ -100,6 +101,60 @@ def missing_from_its_own(run):
         tell(run, "beginUpload", 201, shown, **APP)
         tell(run, "showUpload", 200, shown, "read", upload=one)
     tell(run, "showUpload", 404, None, "read", upload=one)
+
+
+class Apart:
+    """As a run, with a model of devices that nobody else tells anything."""
+
+    def __init__(self, run):
+        self.document, self.objects = run.document, Devices([APPS[0]], lambda _: [], run.complain)
+
+
+ERASED, ERASING = (200, {"state": "erased", "underWay": 0}), (202, {"state": "erasing", "underWay": 0})
+# The moments at which a device is registered beside two erasures of its user, of which the second begins before the first ends.
+BEFORE, BETWEEN, ANSWERED, AFTER = range(4)
+
+
+def erase_twice(run, registered, first, second, is_shown):
+    """Both with their answers, and whether the device is shown in the end."""
+    told, erasure, device = Apart(run), {**APP, "user": USER}, {"token": TOKEN, "environment": "sandbox", "user": USER}
+    shown = {**device, "kind": "alert", "tags": []}
+
+    def at(moment):
+        if moment == registered:
+            tell(told, "registerDevice", 201, shown, body=device, **APP)
+
+    at(BEFORE)
+    one = begin(told, "deleteUser", **erasure)
+    at(BETWEEN)
+    other = begin(told, "deleteUser", **erasure)
+    end(told, one, *first)
+    at(ANSWERED)
+    end(told, other, *second)
+    at(AFTER)
+    answer = (200, {"devices": [shown]}) if is_shown else (404, {"error": {"code": "no_such_device"}})
+    tell(told, "showDevice", *answer, token=TOKEN, **APP)
+
+
+def taken_after_erasures(run):
+    """A device that comes while an erasure is under way may be from before it or after. One that comes after both answers stays,
+    also if the second erasure goes on."""
+    with Lawful(run):
+        for moment in (BETWEEN, ANSWERED):
+            for is_shown in (False, True):
+                erase_twice(run, moment, ERASED, ERASED, is_shown)
+        erase_twice(run, AFTER, ERASED, ERASING, True)
+    erase_twice(run, AFTER, ERASED, ERASING, False)
+
+
+def kept_by_erasures(run):
+    """A device from before both is gone with the first answer that says so, whatever the second one still does."""
+    with Lawful(run):
+        for is_shown in (False, True):
+            erase_twice(run, BEFORE, ERASING, ERASING, is_shown)
+        for second in (ERASED, ERASING):
+            erase_twice(run, BEFORE, ERASED, second, False)
+    erase_twice(run, BEFORE, ERASED, ERASING, True)
 
 
 # These are asked, and some of the answers are changed.
@@ -243,6 +298,8 @@ PLANTED = {
     "an upload that nobody deleted": ("order", deleted_from_a_list),
     "an upload that is shown to a key of other apps": ("open", shown_to_others),
     "an upload that its own app's key does not find": ("order", missing_from_its_own),
+    "a device that goes after overlapping erasures": ("device", taken_after_erasures),
+    "a device that overlapping erasures leave": ("device", kept_by_erasures),
     "another notification with a repeated key": ("twice", repeated_key),
     "another duration": ("change", another_duration),
     "another time of day": ("change", another_time_of_day),

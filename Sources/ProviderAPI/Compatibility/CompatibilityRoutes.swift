@@ -16,7 +16,7 @@ package import PushTypes
 struct CompatibilityRoutes: Sendable {
     let configuration: CompatibilityConfiguration
     let store: any AppStore & PublishingStore
-    let devices: DeviceChanges
+    let registrar: DeviceRegistrar
     let acceptor: NotificationAcceptor
     let notifier: IssueNotifier
     /// The runner of operations, whose limits and metrics apply to forms too. A form counts as a request of its API key
@@ -157,7 +157,7 @@ struct CompatibilityRoutes: Sendable {
         let client = BudgetCaller(app: app.bundleID, from: context.channel) ?? BudgetCaller(app: app.bundleID)
         try self.runner.budgets.countForm(of: client)
         try self.runner.connections.assign(context.channel, to: client)
-        let registered = try await self.devices.register([registration], app: app.id, at: self.time.reading)
+        let registered = try await self.registrar.register([registration], app: app.id, at: self.time.reading)
         guard let result = registered.results.first else { throw Self.closed }
         if case .rejected(let excess) = result.kind { throw RequestError(excess) }
         return result

@@ -32,20 +32,20 @@ struct DeviceFeature: ProviderFeature {
 
     private static func controllers(_ core: ProviderCore, _ sending: SendingComponents) -> [any Controller<APIScope>] {
         let (store, time, turns) = (core.store, core.time, core.budgets[.longLists])
-        let (direct, changes) = (sending.direct, sending.devices)
+        let (direct, registrar) = (sending.direct, sending.registrar)
         let addresses = core.configuration.webhookAddresses
         return [
             UserSecretsController(store: store, time: time), VAPIDController(store: store, time: time),
-            DevicesController(store: store, changes: changes, addresses: addresses, time: time),
+            DevicesController(store: store, registrar: registrar, addresses: addresses, time: time),
             DeviceListController(store: store),
-            InstallationsController(store: store, changes: changes, addresses: addresses, time: time),
+            InstallationsController(store: store, registrar: registrar, addresses: addresses, time: time),
             UserPreferencesController(store: store, direct: direct), HistoryController(store: store),
             AudiencesController(store: store, time: time),
             NamedAudiencesController(store: store, turns: turns, time: time),
             TemplatesController(store: store, turns: turns, time: time),
             DeviceTransferController(
                 store: store,
-                direct: direct,
+                registrar: registrar,
                 time: time,
                 logger: core.logger,
                 maximumFile: core.configuration.limits.importFile

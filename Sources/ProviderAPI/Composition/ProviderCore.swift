@@ -106,7 +106,7 @@ struct SendingComponents: Sendable {
     let faults: ConfigurationFaultTracker
     /// The queue of pushes in memory, from which urgent notifications are sent without reading the store.
     let direct: DirectDispatch
-    let devices: DeviceChanges
+    let registrar: DeviceRegistrar
     let acceptor: NotificationAcceptor
 
     init(_ core: ProviderCore, _ source: any SenderSource) {
@@ -129,7 +129,7 @@ struct SendingComponents: Sendable {
             logger: logger
         )
         self.direct = DirectDispatch(store: store, limits: core.configuration.dispatch, time: time)
-        self.devices = DeviceChanges(store: store, direct: self.direct)
+        self.registrar = DeviceRegistrar(store: store, direct: self.direct)
         self.acceptor = NotificationAcceptor(
             store: store,
             wakes: core.wakes,

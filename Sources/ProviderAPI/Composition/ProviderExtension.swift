@@ -33,7 +33,7 @@ extension ProviderExtension {
 package struct ProviderComponents: Sendable {
     package let configuration: ProviderConfiguration
     package let store: any ProviderStore
-    package let devices: DeviceChanges
+    package let registrar: DeviceRegistrar
     package let acceptor: NotificationAcceptor
     /// The signals that wake the requests that wait for the outcomes of pushes.
     package let outcomes: OutcomeSignals
@@ -51,7 +51,7 @@ package struct ProviderComponents: Sendable {
 
     init(_ core: ProviderCore, _ sending: SendingComponents, _ runner: OperationRunner) {
         (self.configuration, self.store, self.acceptor) = (core.configuration, core.store, sending.acceptor)
-        self.devices = sending.devices
+        self.registrar = sending.registrar
         (self.outcomes, self.forwards, self.runner) = (core.outcomes, sending.direct.forwards, runner)
         (self.resolver, self.budgets, self.metrics) = (core.resolver, core.budgets, core.metrics)
         (self.time, self.logger) = (core.time, core.logger)

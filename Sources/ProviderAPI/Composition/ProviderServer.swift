@@ -99,7 +99,7 @@ package final class ProviderServer: Service {
             compatibility: CompatibilityRoutes(
                 configuration: configuration.compatibility,
                 store: core.store,
-                devices: sending.devices,
+                registrar: sending.registrar,
                 acceptor: sending.acceptor,
                 notifier: publishing.notifier,
                 runner: callers.runner,

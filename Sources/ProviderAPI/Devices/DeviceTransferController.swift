@@ -10,8 +10,7 @@ import PushTypes
 /// The operations `devices:import` and `devices:export` of `/v1/apps/{app}`, which stream devices from and to files.
 struct DeviceTransferController: Controller {
     let store: any AppStore & DeviceStore
-    /// The queue of pushes in memory. An opt-out removes the affected pushes from it.
-    let direct: DirectDispatch
+    let registrar: DeviceRegistrar
     let time: any TimeSource
     let logger: Logger
     /// The maximum length of a file to import, in bytes. The import of a longer file stops there with an error, but the
@@ -64,9 +63,8 @@ struct DeviceTransferController: Controller {
         let body = UploadBody(request.http.body, maximum: self.maximumFile, announced: announced)
         do {
             let report = try await DeviceImport(
-                store: self.store,
+                registrar: self.registrar,
                 app: app.id,
-                direct: self.direct,
                 source: source,
                 defaults: ImportDefaults(bundleID: app.bundleID, environment: environment),
                 time: self.time
@@ -132,7 +130,10 @@ struct ImportResponse: ResponseObject {
         .required(
             "underWay",
             \.report.progress.underWay,
-            "The pushes that changes of preferences and users came too late for."
+            """
+            The pushes that changes of preferences and users, and removals of the oldest Live Activities, came too late \
+            for.
+            """
         ),
         .required("refusals", \.report.refusals, "The first errors."),
     ]

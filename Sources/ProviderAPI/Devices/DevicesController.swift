@@ -9,7 +9,7 @@ import PushTypes
 /// The operations at `/v1/apps/{app}/devices`, which register, look up and remove devices.
 struct DevicesController: Controller {
     let store: any AppStore & DeviceStore & WebPushStore
-    let changes: DeviceChanges
+    let registrar: DeviceRegistrar
     var addresses = AddressPolicy()
     let time: any TimeSource
 
@@ -42,7 +42,7 @@ struct DevicesController: Controller {
         let app = try await request.app(self.store)
         let registration = try DeviceRequest.parse(try await request.body())
         try await self.subscriptions.check(registration, app: app.id)
-        let registered = try await self.changes.register([registration], app: app.id, at: self.time.reading)
+        let registered = try await self.registrar.register([registration], app: app.id, at: self.time.reading)
         let result = registered.results.first
         if case .rejected(let excess)? = result?.kind { throw RequestError(excess) }
         let devices = try await self.store.devices(app: app.id, token: registration.token)
@@ -80,7 +80,7 @@ struct DevicesController: Controller {
                 results.append(BatchResponse.Entry(error))
             }
         }
-        let registered = try await self.changes.register(registrations, app: app.id, at: self.time.reading)
+        let registered = try await self.registrar.register(registrations, app: app.id, at: self.time.reading)
         var done = registered.results.makeIterator()
         let all = results.enumerated().map { $1 ?? BatchResponse.Entry(done.next(), index: $0) }
         return try .json(BatchResponse(results: all, underWay: registered.underWay))
@@ -97,7 +97,7 @@ struct DevicesController: Controller {
     /// Removes the devices that have a token, in one environment or in both. Responds with 404 if there is none.
     private func delete(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store).id
-        let isDeleted = try await self.changes.delete(
+        let isDeleted = try await self.registrar.delete(
             app: app,
             token: request.pathToken(),
             environment: request.environment(),
@@ -156,8 +156,8 @@ extension DeviceTokenKind: JSONRepresentable {}
 /// The response object for a device, with its profile and its state.
 package struct DeviceResponse: ResponseObject {
     package let device: DeviceRecord
-    /// The number of pushes that were already in flight when the registration changed the preferences or the user, and
-    /// that disregard the change. It is `nil` if the registration changes neither.
+    /// The number of pushes that were already in flight when the registration changed the preferences or the user, or
+    /// removed the oldest Live Activity, and that disregard the change; `nil` for a registration without such a change.
     var underWay: Int?
 
     private var capabilities: [String] {
@@ -173,7 +173,10 @@ package struct DeviceResponse: ResponseObject {
 
     /// The description of ``underWay`` in the OpenAPI document, which other responses use as well.
     static let tooLate =
-        "The pushes that the change of preferences or of the user came too late for; absent without one."
+        """
+        The pushes that the change of preferences or of the user, or the removal of the oldest Live Activity, came too \
+        late for; absent without one.
+        """
 
     package static let schemaName: String? = "Device"
     package static let members: [ResponseMember<Self>] = [

@@ -12,7 +12,7 @@ import PushSupport
 /// (docs/decisions/0024).
 struct InstallationsController: Controller {
     let store: any AppStore & DeviceStore & UserSecretStore & WebPushStore
-    let changes: DeviceChanges
+    let registrar: DeviceRegistrar
     var addresses = AddressPolicy()
     let time: any TimeSource
 
@@ -20,7 +20,7 @@ struct InstallationsController: Controller {
     private struct Registered: ResponseObject {
         let secret: String
         /// The number of pushes that were already in flight when the registration changed the preferences or the user,
-        /// or `nil` if it changed neither.
+        /// or removed the oldest Live Activity; `nil` if it did none of these.
         let underWay: Int?
 
         static let schemaName: String? = "Installation"
@@ -52,18 +52,18 @@ struct InstallationsController: Controller {
         registration.installation = installation
         try await SubscriptionValidator(store: self.store, addresses: self.addresses).check(registration, app: app.id)
         registration.user = try await self.user(fields, app, installation)
-        let registered = try await self.changes.registerOwn(
+        let registered = try await self.registrar.registerOwn(
             registration,
             isProven: own.map { InstallationSecret.isEqual($0, secret) } ?? false,
             app: app.id,
             at: self.time.reading
         )
-        guard let (result, underWay) = registered else {
+        guard let registered else {
             let message = "this installation has another token: send its secret, that of an earlier response"
             throw RequestError(.forbidden, code: "not_own_installation", message: message, path: "secret")
         }
-        if case .rejected(let excess) = result.kind { throw RequestError(excess) }
-        return try .json(Registered(secret: secret, underWay: underWay))
+        if case .rejected(let excess)? = registered.results.first?.kind { throw RequestError(excess) }
+        return try .json(Registered(secret: secret, underWay: registered.underWay))
     }
 
     /// Returns the change of the installation's user, which sets the user that the request proves, or removes the user
@@ -79,7 +79,7 @@ struct InstallationsController: Controller {
     private func delete(_ request: OperationRequest) async throws -> Response {
         let app = try await request.app(self.store)
         let installation = try request.ownInstallation(of: app, self.store)
-        try await self.changes.delete(app: app.id, installation: installation, now: self.time.recorded)
+        try await self.registrar.delete(app: app.id, installation: installation, now: self.time.recorded)
         return .noContent
     }
 }

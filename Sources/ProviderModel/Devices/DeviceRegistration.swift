@@ -44,13 +44,12 @@ package struct RegistrationResult: Hashable, Sendable {
     /// The device's id, or 0 for a new device whose registration was rejected.
     package var device: Int64
     package var kind: Kind
-    /// The ids of the other devices of the same installation, to which the registered profile was copied.
-    package var siblings: [Int64] = []
-    /// The ids of the installation's devices that lost their user or got other preferences, so that caches are stale.
+    /// The ids of the installation's devices that lost their user, got other preferences, or were removed because their
+    /// Live Activities were the oldest of too many. Copies of them in memory are out of date.
     package var outdated: [Int64] = []
 
-    package init(device: Int64, kind: Kind, siblings: [Int64] = [], outdated: [Int64] = []) {
-        (self.device, self.kind, self.siblings, self.outdated) = (device, kind, siblings, outdated)
+    package init(device: Int64, kind: Kind, outdated: [Int64] = []) {
+        (self.device, self.kind, self.outdated) = (device, kind, outdated)
     }
 
     package var isRejected: Bool { if case .rejected = self.kind { true } else { false } }

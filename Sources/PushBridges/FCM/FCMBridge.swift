@@ -30,7 +30,7 @@ struct FCMBridge: BridgeFeature {
             access: access,
             sender: sender,
             store: store,
-            changes: components.provider.devices,
+            registrar: components.provider.registrar,
             time: time
         )
     }

@@ -15,7 +15,7 @@ struct FCMTopicRoutes: Sendable {
     let access: FCMAccess
     let sender: FCMSender
     let store: any DeviceStore & NamedTokenStore
-    let changes: DeviceChanges
+    let registrar: DeviceRegistrar
     let time: any TimeSource
 
     func addRoutes(to router: Router<APIContext>) {
@@ -61,7 +61,7 @@ struct FCMTopicRoutes: Sendable {
             let named = batch.texts.map(InstanceIDToken.init)
             let registrations = named.compactMap(\.token)
                 .map { DeviceRegistration(environment: batch.environment, token: $0) }
-            _ = try await self.changes.register(registrations, app: project.app.id, at: self.time.reading)
+            _ = try await self.registrar.register(registrations, app: project.app.id, at: self.time.reading)
             let results = zip(batch.texts, named).map { text, named in
                 JSONValue.members([
                     "apns_token": .string(text), "status": .string(named.token == nil ? "INVALID_ARGUMENT" : "OK"),

@@ -142,6 +142,22 @@ struct SQLArguments: ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral, 
 /// The error of a statement that does not have exactly the parameters of its arguments, which is a fault of this code.
 struct SQLArgumentError: Error {}
 
+/// The error of a statement that violates a foreign key: a row refers to one that does not exist, or a row is deleted to
+/// which others refer.
+struct ForeignKeyViolation: Error {}
+
+extension RowOwner? {
+    /// Runs the insertion of a row of this owner.
+    /// - Throws: ``StoreError/ownerRemoved(_:)`` if the insertion violates a foreign key, because the owner is missing.
+    func inserting<Value>(_ insertion: () throws -> Value) throws -> Value {
+        do {
+            return try insertion()
+        } catch let error as ForeignKeyViolation {
+            throw self.map(StoreError.ownerRemoved) ?? error
+        }
+    }
+}
+
 /// The names of columns with the values to write to them.
 struct ColumnValues: ExpressibleByDictionaryLiteral {
     fileprivate var names: [String]
@@ -179,22 +195,36 @@ extension SQLConnection {
     func run(sql: String, _ arguments: SQLArguments = []) throws -> Int { try self.prepare(sql, arguments).run() }
 
     /// Inserts a row.
-    /// - Parameter conflict: The `ON CONFLICT` clause for an existing row. If it is empty, an existing row is an error.
-    func insert(into table: String, _ columns: ColumnValues, _ conflict: String = "") throws {
-        try self.run(sql: "\(columns.insertion("INSERT", into: table)) \(conflict)", SQLArguments(columns.values))
+    /// - Parameters:
+    ///   - owner: The record to which the row belongs, if it may have been removed since it was looked up, or `nil` if
+    ///     the transaction itself has found or written it.
+    ///   - conflict: The `ON CONFLICT` clause for an existing row. If it is empty, an existing row is an error.
+    /// - Throws: ``StoreError/ownerRemoved(_:)`` if the owner is missing.
+    func insert(into table: String, of owner: RowOwner? = nil, _ columns: ColumnValues, _ conflict: String = "") throws
+    {
+        let sql = "\(columns.insertion("INSERT", into: table)) \(conflict)"
+        _ = try owner.inserting { try self.run(sql: sql, SQLArguments(columns.values)) }
     }
 
-    /// Inserts a row.
+    /// Inserts a row. The owner and the errors are those of ``insert(into:of:_:_:)``.
     /// - Parameter column: The column whose value is returned, such as an id that the database assigns.
-    func insert(into table: String, _ columns: ColumnValues, returning column: String) throws -> Int64 {
+    func insert(
+        into table: String,
+        of owner: RowOwner? = nil,
+        _ columns: ColumnValues,
+        returning column: String
+    ) throws -> Int64 {
         let sql = "\(columns.insertion("INSERT", into: table)) RETURNING \(column)"
-        guard let id = try self.integer(sql: sql, SQLArguments(columns.values)) else { throw DamagedRow(table: table) }
+        let id = try owner.inserting { try self.integer(sql: sql, SQLArguments(columns.values)) }
+        guard let id else { throw DamagedRow(table: table) }
         return id
     }
 
-    /// Inserts a row, replacing any rows with the same unique keys.
-    func replace(in table: String, _ columns: ColumnValues) throws {
-        try self.run(sql: columns.insertion("INSERT OR REPLACE", into: table), SQLArguments(columns.values))
+    /// Inserts a row, replacing any rows with the same unique keys. The owner and the errors are those of
+    /// ``insert(into:of:_:_:)``.
+    func replace(in table: String, of owner: RowOwner? = nil, _ columns: ColumnValues) throws {
+        let sql = columns.insertion("INSERT OR REPLACE", into: table)
+        _ = try owner.inserting { try self.run(sql: sql, SQLArguments(columns.values)) }
     }
 
     func update(_ table: String, _ columns: ColumnValues, id: any SQLEncodable) throws {

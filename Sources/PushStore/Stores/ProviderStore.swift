@@ -8,6 +8,12 @@ package protocol ProviderStore: AppStore, DeviceStore, NotificationStore, Dispat
     BridgeStore, BridgeStateStore, ChannelStore, FeedbackStore, NamedTokenStore, WebPushStore
 {}
 
+/// The record that owns a row, and that may be removed between its look-up and the insertion of the row.
+package enum RowOwner: String, Hashable, Sendable {
+    case app, notification
+    case pushResource = "push resource"
+}
+
 /// An error from opening a store, or from an operation on it.
 package enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case cannotOpen(path: String, why: String)
@@ -24,8 +30,8 @@ package enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case emptyDatabase(path: String, masterKey: String)
     /// An error for a write that is impossible at present, because the disk is full or read-only.
     case cannotWrite(why: String)
-    /// An error for a row whose app or other owner was removed after it had been looked up. Nothing was written.
-    case ownerRemoved
+    /// The record that a row would belong to was removed after it had been looked up. Nothing was written.
+    case ownerRemoved(RowOwner)
     case cannotBackUp(path: String, why: String)
     /// An error for an app that does not exist, so that no key or person can be limited to it.
     case noSuchApp(Topic)
@@ -38,8 +44,17 @@ package enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     /// An error for a long query while the store is being closed.
     case ending
 
-    /// A Boolean value that indicates whether the same write may succeed later.
-    package var isTemporary: Bool { self != .ownerRemoved }
+    /// Returns `true` for an error that the same write may not meet again.
+    package var isTemporary: Bool {
+        switch self {
+        case .ownerRemoved: false
+        case .cannotWrite, .beingErased, .queryTooExpensive, .queryInterrupted, .ending: true
+        // An operator can put an end to these.
+        case .cannotOpen, .newerSchema, .unreleasedSchema, .badMasterKey, .wrongMasterKey, .missingMasterKey,
+            .emptyDatabase, .cannotBackUp, .noSuchApp:
+            true
+        }
+    }
 
     package var description: String {
         switch self {
@@ -71,7 +86,7 @@ package enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case .noSuchApp(let app): "there is no app \(app.name): add it first"
         case .beingErased(let app): "the app \(app.name) is being erased: add it again later"
         case .cannotWrite(let why): "the database cannot be written: \(why)"
-        case .ownerRemoved: "what the row would belong to was removed"
+        case .ownerRemoved(let owner): "the \(owner.rawValue) that the row would belong to was removed"
         case .queryTooExpensive(let budget): "the query took longer than \(budget)"
         case .queryInterrupted: "the query was interrupted too often, as much is being written"
         case .ending: "the provider is shutting down"

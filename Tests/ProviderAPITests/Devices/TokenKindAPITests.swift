@@ -1,4 +1,5 @@
 import Foundation
+import ProviderModel
 import PushSender
 import PushSupport
 import PushTesting
@@ -139,6 +140,45 @@ import Testing
             #expect(try await send(["activity": "order-42"], event: "start").field == "to.activity")
             #expect(try await provider.send(["to": ["activity": "a"], "alert": "Hi"]).field == "to.activity")
             #expect(try await send(["all": true], event: "start").code == "no_token_of_kind")
+        }
+    }
+
+    /// The first push to Alice is in flight, and the others wait in the same page for their turns. Meanwhile her phone
+    /// gets one Live Activity too many, and the oldest one gives way (docs/decisions/0051).
+    @Test func aPushToAnActivityThatGivesWayIsNotSent() async throws {
+        let (sender, gate) = (ScriptedSender(), Gate())
+        try await withProvider(senders: sender) { provider in
+            defer { gate.open() }
+            sender.onSend { _ in await gate.pass() }
+            try await provider.addVectorsApp()
+            func register(_ numbers: ClosedRange<Int>, _ installation: String) async throws -> JSONClient.Response {
+                let devices = numbers.map { number -> JSONValue in
+                    [
+                        "token": .string(DeviceToken.numbered(number).hex), "environment": "sandbox", "user": "alice",
+                        "installation": .string(installation), "activity": .string("order-\(number)"),
+                    ]
+                }
+                return try await provider.api.post("\(Self.app)/devices:batch", ["devices": .array(devices)])
+            }
+            let (oldest, newest) = (2, 2 + DeviceLimits.activities)
+            #expect(try await register(1...1, "tablet-of-alice").status == 200)
+            #expect(try await register(oldest...newest - 1, "phone-of-alice").status == 200)
+            let push: JSONValue = [
+                "to": ["user": "alice"], "liveActivity": ["event": "update", "contentState": ["s": 1]],
+                "environment": "sandbox", "urgent": false,
+            ]
+            let id = try #require(try await provider.send(push).json["id"].stringValue)
+            try await eventually { !sender.sent.isEmpty }
+            let registered = try await register(newest...newest, "phone-of-alice")
+            #expect(registered.status == 200)
+            #expect(registered.json["underWay"] == 0)
+            gate.open()
+            try await eventually {
+                let counters = try await provider.api.get("/v1/notifications/\(id)").json["counters"]
+                return counters["accepted"] == .integer(Int64(DeviceLimits.activities))
+            }
+            let others = ([1] + (oldest + 1..<newest)).map { DeviceToken.numbered($0).hex }
+            #expect(sender.sent.map(\.token.hex).sorted() == others.sorted())
         }
     }
 

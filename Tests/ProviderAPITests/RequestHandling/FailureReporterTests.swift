@@ -43,7 +43,7 @@ import Testing
 
     /// An app that is deleted between its look-up and what is written is no failure of the server.
     @Test func whatIsRemovedMeanwhileIsNotFound() {
-        let (error, _) = self.failures.pageFailure(StoreError.ownerRemoved, [:])
+        let (error, _) = self.failures.pageFailure(StoreError.ownerRemoved(.app), [:])
         #expect(error.kind == .notFound)
         #expect(error.code == "removed_meanwhile")
         #expect(self.log.lines.isEmpty)

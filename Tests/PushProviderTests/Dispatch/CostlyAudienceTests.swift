@@ -63,6 +63,28 @@ import Testing
         }
     }
 
+    /// What it belongs to does not come back, so that it would block the others each time.
+    @Test(arguments: StoreBackend.available)
+    func whatBelongsToSomethingRemovedIsPaused(backend: StoreBackend) async throws {
+        try await DispatchFixture.run(backend) { fixture in
+            try await fixture.register(1...Self.devices)
+            let acceptor = self.acceptor(fixture, acceptance: .zero, opening: .seconds(3600))
+            let notification = try await self.accept(acceptor, fixture)
+            func opener(_ error: StoreError) -> NotificationOpener {
+                let (store, wakes, time) = (fixture.store, fixture.wakes, fixture.time)
+                return NotificationOpener(store: store, wakes: wakes, time: time) { _, _ in throw error }
+            }
+            let full = StoreError.cannotWrite(why: "full")
+            await #expect(throws: full) { try await opener(full).openDue(notification) }
+            #expect(try await fixture.store.current(notification).state == .scheduled)
+            let removed = StoreError.ownerRemoved(.app)
+            #expect(try await !opener(removed).openDue(notification))
+            let paused = try await fixture.store.current(notification)
+            #expect(paused.state == .paused)
+            #expect(paused.progress.pauseReason?.contains("was removed") == true)
+        }
+    }
+
     @Test(arguments: StoreBackend.available)
     func whatWasCancelledMeanwhileIsNotCounted(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend) { fixture in

@@ -54,56 +54,10 @@ import Testing
         }
     }
 
-    /// A store whose transactions fail with some pages, and which records all of them.
-    private final class FailingStore: DispatchStore {
-        let isDiskFull = Mutex(false)
-        /// The numbers of requests and pages of each transaction.
-        let transactions = Mutex<[[Int]]>([])
-
-        func write(_ writes: LedgerBatch, now: Timestamp, leaseUntil: Timestamp) async throws -> LedgerBatchResult {
-            self.transactions.withLock { $0.append([writes.requests.count, writes.pages.count]) }
-            if self.isDiskFull.withLock({ $0 }) { throw StoreError.cannotWrite(why: "full") }
-            if writes.pages.contains(where: { $0.notificationNumber == 13 }) { throw NothingToClaim() }
-            return LedgerBatchResult(
-                requests: writes.requests.map { _ in .success(AcceptanceResult(.accepted)) },
-                pages: writes.pages.map { _ in .inProgress }
-            )
-        }
-
-        func recover(now: Timestamp) async throws -> Int { 0 }
-        func settleWaiting(at clocks: ClockReading) async throws {}
-        func due(now: Timestamp, limit: Int, excluding: Set<Int64>) async throws -> [NotificationRecord] { [] }
-        func open(_ notification: UUID, shards: [ShardPlan], recipients: Int, now: Timestamp) async throws {}
-        func claim(
-            lane: NotificationRecord.Lane,
-            at clocks: ClockReading,
-            until: Timestamp,
-            limit: Int,
-            from filter: ClaimFilter
-        ) async throws -> [ShardClaim] { [] }
-        func maySend(_ claim: ShardClaim) async throws -> Bool { true }
-        func release(_ claims: [ShardClaim]) async throws {}
-        func page(_ claim: ShardClaim, limit: Int, needs: RecipientProfileFields) async throws -> RecipientPage {
-            throw NothingToClaim()
-        }
-        func dueRetries(
-            lane: NotificationRecord.Lane,
-            now: Timestamp,
-            until: Timestamp,
-            limit: Int,
-            from filter: ClaimFilter
-        ) async throws -> [RetryClaim] { [] }
-        func nextDue(
-            lane: NotificationRecord.Lane,
-            after: Timestamp,
-            at clocks: ClockReading
-        ) async throws -> Timestamp? { nil }
-        func nextOpening(excluding excluded: Set<Int64>) async throws -> Timestamp? { nil }
-        func begin(_ page: PageResult, now: Timestamp) async throws -> StartedPage { throw NothingToClaim() }
-    }
-
-    @Test func aPageThatCannotBeWrittenFailsAlone() async throws {
-        let store = FailingStore()
+    /// Such as a page of a notification that was removed with its app.
+    @Test(arguments: [NothingToClaim(), StoreError.ownerRemoved(.notification)] as [any Error])
+    func aPageThatCannotBeWrittenFailsAlone(error: any Error) async throws {
+        let store = ScriptedDispatchStore { $0.pages.contains { $0.notificationNumber == 13 } ? error : nil }
         let ledger = LedgerWriter(store: store, lease: .seconds(60), time: ManualTime())
         let request = try Self.request(1, app: 1, isClaimed: false)
         let written = await withTaskGroup(of: Bool.self) { group in
@@ -120,8 +74,7 @@ import Testing
     }
 
     @Test func aDiskErrorFailsAllAtOnce() async throws {
-        let store = FailingStore()
-        store.isDiskFull.withLock { $0 = true }
+        let store = ScriptedDispatchStore { _ in StoreError.cannotWrite(why: "full") }
         let ledger = LedgerWriter(store: store, lease: .seconds(60), time: ManualTime())
         let request = try Self.request(1, app: 1, isClaimed: false)
         let errors = await withTaskGroup(of: (any Error)?.self) { group in
@@ -136,7 +89,7 @@ import Testing
             return await group.reduce(into: []) { $0.append($1 as? StoreError) }
         }
         #expect(errors == Array(repeating: StoreError.cannotWrite(why: "full"), count: 20))
-        let tried = store.transactions.withLock { $0.reduce(0) { $0 + $1[0] } }
+        let tried = store.transactions.withLock { $0.reduce(0) { $0 + $1.requests.count } }
         #expect(tried == 20, "nothing is tried again while the caller waits")
     }
 

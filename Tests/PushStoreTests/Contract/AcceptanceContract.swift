@@ -54,7 +54,7 @@ import Testing
         try await backend.withStore { store, app in
             let requests = try [app, app + 1000, app].enumerated().map { try self.request($0 + 1, app: $1) }
             let results = try await self.write(requests, to: store).requests
-            #expect(throws: StoreError.ownerRemoved) { try results[1].get() }
+            #expect(throws: StoreError.ownerRemoved(.app)) { try results[1].get() }
             #expect(try [0, 2].map { try results[$0].get().acceptance } == [.accepted, .accepted])
         }
     }

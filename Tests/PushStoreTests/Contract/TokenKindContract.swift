@@ -163,12 +163,23 @@ import Testing
     func theOldestActivitiesGiveWay(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in
             try await self.register(1, nil, in: store, app: app)
+            var ids: [Int64] = []
             for number in 1...DeviceLimits.activities + 2 {
-                try await self.register(100 + number, .liveActivityUpdate, activity: "\(number)", in: store, app: app)
+                var registration = DeviceRegistration(environment: .sandbox, token: .numbered(100 + number))
+                registration.installation = "i"
+                (registration.kind, registration.activity) = (.liveActivityUpdate, "\(number)")
+                registration.tags = [BytewiseString("\(number)")]
+                let results = try await store.register([registration], app: app, now: self.now)
+                ids += results.map(\.device)
+                // What is in memory for the one that gives way is out of date.
+                let gone = number > DeviceLimits.activities ? [ids[number - DeviceLimits.activities - 1]] : []
+                #expect(results.map(\.outdated) == [gone], "\(number)")
             }
             let devices = try await self.all(store, app: app)
             #expect(devices.count == DeviceLimits.activities + 1)
             #expect(devices.dropFirst().first?.activity == "3")
+            let newest = BytewiseString("\(DeviceLimits.activities + 2)")
+            #expect(devices.allSatisfy { $0.profile.tags == [newest] }, "the installation shares its tags")
         }
     }
 

@@ -52,7 +52,7 @@ import Testing
     @Test(arguments: StoreBackend.available)
     func aKeyOfAnAppThatIsGoneIsRefused(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in
-            await #expect(throws: StoreError.ownerRemoved) { try await store.addVAPIDKey(self.key(app + 1000)) }
+            await #expect(throws: StoreError.ownerRemoved(.app)) { try await store.addVAPIDKey(self.key(app + 1000)) }
         }
     }
 

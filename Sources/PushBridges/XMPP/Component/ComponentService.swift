@@ -36,7 +36,7 @@ struct ComponentService: Service {
         )
         self.registrations = RegistrationResponder(
             store: parts.store,
-            devices: parts.devices,
+            registrar: parts.registrar,
             budgets: parts.budgets,
             time: parts.time,
             logger: parts.logger

@@ -10,19 +10,19 @@ import PushTypes
 /// Registers the devices of clients that request their registration over XMPP, and creates their nodes.
 struct RegistrationResponder: Sendable {
     private let store: any UserSecretStore & XMPPNodeStore
-    private let devices: DeviceChanges
+    private let registrar: DeviceRegistrar
     private let time: any TimeSource
     private let log: RateLimitedLog
     private let budget: Budget
 
     init(
         store: any UserSecretStore & XMPPNodeStore,
-        devices: DeviceChanges,
+        registrar: DeviceRegistrar,
         budgets: BudgetRegistry,
         time: any TimeSource,
         logger: Logger
     ) {
-        (self.store, self.devices, self.time) = (store, devices, time)
+        (self.store, self.registrar, self.time) = (store, registrar, time)
         self.log = RateLimitedLog(logger, budgets[.logLines])
         self.budget = budgets[.componentRegistrations]
     }
@@ -45,7 +45,7 @@ struct RegistrationResponder: Sendable {
             switch command.action {
             case .unregister:
                 let now = self.time.recorded
-                try await self.devices.delete(app: bridge.app, installation: installation, now: now)
+                try await self.registrar.delete(app: bridge.app, installation: installation, now: now)
                 return .result(command.completed())
             case .register(let token): return try await self.register(token, installation, command, sender, bridge)
             }
@@ -67,13 +67,13 @@ struct RegistrationResponder: Sendable {
         (registration.installation, registration.kind) = (installation, .alert)
         let clocks = self.time.reading
         // The server has authenticated the sender, and thereby the user of the installation.
-        let registered = try await self.devices.registerOwn(
+        let registered = try await self.registrar.registerOwn(
             registration,
             isProven: true,
             app: bridge.app,
             at: clocks
         )
-        guard let registered, registered.result.device != 0 else { return .error(.badRequest) }
+        guard let result = registered?.results.first, result.device != 0 else { return .error(.badRequest) }
         let seed = self.store.installationSecret("xmpp-node/\(installation)", of: bridge.bundleID)
         let credentials = NodeCredentials(seed: seed, hasSecret: command.dialect == .p2)
         let record = XMPPNodeRecord(

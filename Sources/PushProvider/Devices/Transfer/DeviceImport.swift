@@ -1,6 +1,5 @@
 package import NIOCore
 import ProviderModel
-package import PushStore
 package import PushSupport
 
 /// Registers the devices of a file in batches, each in one transaction. Importing a file again adds no device twice.
@@ -8,25 +7,21 @@ package struct DeviceImport: Sendable {
     /// The maximum number of bytes that are parsed at a time. A larger buffer is split.
     private static let slice = 64 * 1024
 
-    private let devices: DeviceChanges
+    private let registrar: DeviceRegistrar
     private let app: Int64
     private let source: ImportSource
     private let defaults: ImportDefaults
     private let time: any TimeSource
 
-    /// Creates an import.
-    /// - Parameters:
-    ///   - direct: Takes back pushes to devices that opt out. It is `nil` if there is no dispatcher.
-    ///   - defaults: The values that another server's list does not contain.
+    /// Creates an import. `defaults` are the values that another server's list does not contain.
     package init(
-        store: any DeviceStore,
+        registrar: DeviceRegistrar,
         app: Int64,
-        direct: DirectDispatch? = nil,
         source: ImportSource,
         defaults: ImportDefaults = ImportDefaults(),
         time: any TimeSource
     ) {
-        (self.devices, self.app, self.time) = (DeviceChanges(store: store, direct: direct), app, time)
+        (self.registrar, self.app, self.time) = (registrar, app, time)
         (self.source, self.defaults) = (source, defaults)
     }
 
@@ -69,7 +64,7 @@ package struct DeviceImport: Sendable {
         while batch.registrations.count >= count {
             let next = Array(batch.registrations.prefix(TransferLimits.batch))
             let clocks = self.time.reading
-            let registered = try await self.devices.register(next.map(\.registration), app: self.app, at: clocks)
+            let registered = try await self.registrar.register(next.map(\.registration), app: self.app, at: clocks)
             batch.report.progress.underWay += registered.underWay ?? 0
             batch.registrations.removeFirst(next.count)
             batch.count(registered.results, of: next)
@@ -119,7 +114,8 @@ package struct ImportProgress: Hashable, Sendable, Codable {
     /// The number of installations whose token has changed.
     package var replaced = 0
     package var refused = 0
-    /// The number of pushes that could not be taken back, to devices whose preferences or user the import has changed.
+    /// The number of pushes that could not be taken back, to devices whose preferences or user the import has changed,
+    /// or that it has removed.
     package var underWay = 0
 
     /// The number of records that are on disk.

@@ -175,7 +175,7 @@ extension SQLiteStore {
                 "app": stop.app, "since": stop.since.milliseconds, "reason": stop.reason,
                 "key": stop.by?.id.uuidString, "keyName": stop.by?.name,
             ]
-            try database.insert(into: "appStop", values, "ON CONFLICT DO NOTHING")
+            try database.insert(into: "appStop", of: .app, values, "ON CONFLICT DO NOTHING")
             return try AppRows(database: database).stop(of: stop.app) ?? stop
         }
     }
@@ -203,7 +203,7 @@ extension SQLiteStore {
             else { return false }
             let (id, createdAt) = (secret.id.uuidString, secret.createdAt.milliseconds)
             let values: ColumnValues = ["id": id, "app": app, "sealed": sealed, "createdAt": createdAt]
-            try database.insert(into: "userSecret", values)
+            try database.insert(into: "userSecret", of: .app, values)
             return true
         }
     }

@@ -15,6 +15,7 @@ extension SQLiteStore {
             )
             try database.insert(
                 into: "channel",
+                of: .app,
                 [
                     "app": channel.app, "environment": channel.environment.code, "id": channel.id.text,
                     "storage": channel.storage.rawValue, "name": channel.name,

@@ -14,6 +14,7 @@ extension SQLiteStore {
         try await self.database.write { database in
             try database.insert(
                 into: "credential",
+                of: .app,
                 [
                     "app": app, "environment": environment.code, "kind": columns.kind, "teamID": columns.teamID,
                     "keyID": columns.keyID, "sealed": sealed, "transport": transport.rawValue,

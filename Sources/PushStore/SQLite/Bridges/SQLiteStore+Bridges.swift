@@ -61,6 +61,7 @@ extension SQLiteStore {
             if keepsSecret, let stored, stored.app == bridge.app { bridge.secret = stored.secret }
             try database.replace(
                 in: "bridge",
+                of: .app,
                 [
                     "kind": bridge.kind.rawValue, "name": bridge.name, "app": bridge.app,
                     "environment": bridge.environment?.code,

@@ -18,6 +18,7 @@ extension SQLiteStore {
             var session = session
             session.number = try database.insert(
                 into: "chatSession",
+                of: .app,
                 [
                     "id": session.id.uuidString, "app": session.app, "user": session.user,
                     "protocol": session.chatProtocol.rawValue, "host": session.host, "port": session.port,

@@ -19,7 +19,7 @@ extension SQLiteStore {
                 ON CONFLICT (kind, name, app) DO UPDATE
                 SET requests = requests + excluded.requests, agreements = agreements + excluded.agreements
                 """
-            try database.insert(into: "shadow", count, addition)
+            try database.insert(into: "shadow", of: .app, count, addition)
             guard agrees == 0 else { return }
             for difference in comparison.differences.prefix(ShadowComparison.maximumDifferences) {
                 try database.insert(

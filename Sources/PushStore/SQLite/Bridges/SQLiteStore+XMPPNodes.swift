@@ -13,6 +13,7 @@ extension SQLiteStore {
             }
             try database.insert(
                 into: "xmppNode",
+                of: .app,
                 [
                     "node": node.node, "app": node.app, "component": node.component, "secretHash": node.secretHash,
                     column: owner, "domain": node.domain, "account": node.account,

@@ -116,11 +116,11 @@ struct SQLitePreparedStatement: SQLStatement {
 
     private static var transient: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
 
-    private func failed(_ code: Int32) -> DatabaseError {
+    private func failed(_ code: Int32) -> any Error {
         let message = self.database.lastErrorMessage
         let error = DatabaseError(resultCode: ResultCode(rawValue: code), message: message, sql: self.owner.sql)
         // SQLite rolls the transaction back if the disk is full. GRDB notices that only in a statement of its own.
         if !self.database.isInsideTransaction { try? self.database.execute(sql: "ROLLBACK") }
-        return error
+        return error.extendedResultCode == .SQLITE_CONSTRAINT_FOREIGNKEY ? ForeignKeyViolation() : error
     }
 }

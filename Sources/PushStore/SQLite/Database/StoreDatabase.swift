@@ -98,15 +98,11 @@ struct StoreDatabase: Sendable {
         }
     }
 
-    /// Returns ``StoreError/cannotWrite(why:)`` for an error of the disk, after which callers wait and try again, and
-    /// ``StoreError/ownerRemoved`` for a missing reference. Any other error stays as it is, such as that of deleting a
-    /// row to which others refer.
+    /// Returns ``StoreError/cannotWrite(why:)`` for an error of the disk, after which callers wait and try again. Any
+    /// other error stays as it is.
     static func named(_ error: any Error) -> any Error {
-        guard let error = error as? DatabaseError else { return error }
-        if Self.isOfDisk(error) { return StoreError.cannotWrite(why: error.reason) }
-        let isOwnerMissing =
-            error.extendedResultCode == .SQLITE_CONSTRAINT_FOREIGNKEY && error.sql?.hasPrefix("DELETE") != true
-        return isOwnerMissing ? StoreError.ownerRemoved : error
+        guard let error = error as? DatabaseError, Self.isOfDisk(error) else { return error }
+        return StoreError.cannotWrite(why: error.reason)
     }
 
     /// Returns whether an error can disappear without a change of the database. This includes `SQLITE_CANTOPEN`, which

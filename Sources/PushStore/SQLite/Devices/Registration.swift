@@ -47,6 +47,7 @@ struct Registration {
             try own.filter { try self.isOutdated($0, user: user) }
             + siblings.filter { try self.isOutdated($0, user: $0.user) }
         var result: RegistrationResult
+        var removed: Set<Int64> = []
         if let target {
             try self.merge(byToken: byToken, byInstallation: other, into: target)
             result = try self.renew(
@@ -57,10 +58,10 @@ struct Registration {
             )
         } else {
             result = RegistrationResult(device: try self.insert(change, attributes), kind: .added)
-            try self.limitActivities(siblings, place)
+            removed = Set(try self.limitActivities(siblings, place))
         }
-        try self.share(result.device, with: siblings)
-        (result.siblings, result.outdated) = (siblings.map(\.id), outdated.map(\.id))
+        try self.share(result.device, with: siblings.filter { !removed.contains($0.id) })
+        result.outdated = removed.union(outdated.map(\.id)).sorted()
         return result
     }
 
@@ -186,13 +187,15 @@ struct Registration {
     }
 
     /// Removes the installation's oldest devices of Live Activities beyond the limit, after another one was added.
-    private func limitActivities(_ siblings: [RegisteredRow], _ place: DevicePlace) throws {
-        guard place.kind == .liveActivityUpdate else { return }
+    /// - Returns: The ids of the removed devices.
+    private func limitActivities(_ siblings: [RegisteredRow], _ place: DevicePlace) throws -> [Int64] {
+        guard place.kind == .liveActivityUpdate else { return [] }
         let activities = siblings.filter { $0.kind == .liveActivityUpdate }.sorted { $0.id < $1.id }
-        for device in activities.dropLast(DeviceLimits.activities - 1) {
+        return try activities.dropLast(DeviceLimits.activities - 1).map { device in
             try self.users.removed(device.id, at: self.events.now)
             try self.changes.leave(device.id, isReadable: true)
             try self.record(.deleted, device)
+            return device.id
         }
     }
 
@@ -231,7 +234,7 @@ struct Registration {
             "app": self.app, "environment": registration.environment.code, "createdAt": self.now.milliseconds,
             "attributes": attributes?.text, "userSince": try RegistrationChanges.clock(in: self.database),
         ]
-        let id = try self.database.insert(into: "device", columns, returning: "id")
+        let id = try self.database.insert(into: "device", of: .app, columns, returning: "id")
         try self.add(registration.tags ?? [], to: id)
         if let source = change.source {
             try self.inherit(from: source.id, to: id, attributes)

@@ -46,10 +46,10 @@ struct AcceptanceTransaction {
                 opening: opening.map { (clock: $0, at: request.openedAt) },
                 in: self.database
             )
-        } catch  where self.database.hasEnded(after: error) {
+        } catch where self.database.hasEnded(after: error) {
             throw error
         } catch {
-            return .failure(StoreDatabase.named(error))
+            return .failure(error)
         }
         return .success(AcceptanceResult(.accepted, claimed: try self.add(draft, of: request, number: number)))
     }

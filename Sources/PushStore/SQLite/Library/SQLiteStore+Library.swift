@@ -195,7 +195,7 @@ struct LibraryRows {
             "createdKeyName": new.createdBy?.name, "changedAt": new.changedAt.milliseconds,
         ]
         columns += try new.versionColumns
-        new.number = try self.database.insert(into: "libraryItem", columns, returning: "number")
+        new.number = try self.database.insert(into: "libraryItem", of: .app, columns, returning: "number")
         try self.insertVersion(new, restoredFrom: nil)
         return .changed(new, isNew: true)
     }

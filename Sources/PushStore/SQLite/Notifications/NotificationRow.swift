@@ -260,7 +260,8 @@ extension NotificationRow {
         row.bind(opening?.clock, to: .openedAfter)
         row.bind(opening?.at.milliseconds, to: .openedAt)
         Self.bind(notification.content, to: row)
-        return try row.id()
+        let owner: RowOwner? = .app
+        return try owner.inserting { try row.id() }
     }
 
     private static func bind(_ content: NotificationContent, to row: RowInsertion<Column>) {

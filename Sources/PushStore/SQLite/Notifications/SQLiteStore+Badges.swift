@@ -24,7 +24,7 @@ extension SQLiteStore {
                 let count = min(max(before + change, 0), Self.maximumCount)
                 try database.replace(in: "badge", ["app": app, "holder": holder.text, "count": count])
                 let step: ColumnValues = ["notification": notification, "holder": holder.text, "count": count]
-                try database.insert(into: "badgeStep", step)
+                try database.insert(into: "badgeStep", of: .notification, step)
                 counts[holder] = count
             }
             return counts

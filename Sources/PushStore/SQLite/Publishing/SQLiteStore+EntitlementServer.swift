@@ -21,6 +21,7 @@ extension SQLiteStore {
             let sealed = try masterKey.seal(server.secret, for: .entitlementServer(app: server.app))
             try database.replace(
                 in: "entitlementServer",
+                of: .app,
                 [
                     "app": server.app, "url": server.url, "form": server.form.rawValue,
                     "whenDown": server.whenDown.rawValue, "sealed": sealed, "revision": server.revision.uuidString,

@@ -14,6 +14,7 @@ extension SQLiteStore {
             if let refusal { return refusal }
             try database.insert(
                 into: "schedule",
+                of: .app,
                 [
                     "id": schedule.id.uuidString, "app": schedule.app, "name": schedule.name,
                     "request": schedule.request, "rule": try schedule.rule.json.text, "version": schedule.version,

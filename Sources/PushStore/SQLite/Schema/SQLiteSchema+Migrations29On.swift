@@ -78,5 +78,48 @@ extension SQLiteSchema {
         ALTER TABLE erasure ADD COLUMN lastChange INTEGER NOT NULL DEFAULT 0;
         UPDATE erasure SET lastChange = ifnull(lastDevice, 0) - (1 << 62);
         """,
+        // The times in audiences of schedules and of the library. Earlier versions accepted a fraction after the minutes,
+        // as one of a second. It is rejected now (RFC 3339, section 5.6), also at the next run of a schedule.
+        "34 fractions of times": [
+            Self.addSeconds("schedule", "request", at: "$.to", where: "TRUE"),
+            Self.addSeconds("libraryItem", "body", at: "$", where: "kind = 'audience'"),
+            Self.addSeconds(
+                "libraryVersion",
+                "body",
+                at: "$",
+                where: "item IN (SELECT number FROM libraryItem WHERE kind = 'audience')"
+            ),
+        ].joined(),
     ]
+
+    /// Returns the statement that adds `:00` to times with a fraction after the minutes, in the conditions `lastSeen` of
+    /// audiences.
+    /// - Parameters:
+    ///   - column: The column with a JSON text as a blob. A text that is not JSON stays as it is.
+    ///   - root: The JSON path of the audience.
+    ///   - condition: The SQL condition on the rows.
+    private static func addSeconds(
+        _ table: String,
+        _ column: String,
+        at root: String,
+        where condition: String
+    ) -> String {
+        let text = "CAST(\(table).\(column) AS TEXT)"
+        return """
+            UPDATE \(table) SET \(column) = (
+                WITH RECURSIVE found AS (
+                    SELECT row_number() OVER (ORDER BY id) AS number, fullkey,
+                        substr(atom, 1, 16) || ':00' || substr(atom, 17) AS time
+                    FROM json_tree(\(text), '\(root)')
+                    WHERE path GLOB '*.lastSeen' AND type = 'text' AND atom GLOB '????-??-??[Tt]??:??.[0-9]*'
+                ), changed AS (
+                    SELECT 0 AS number, \(text) AS json
+                    UNION ALL SELECT found.number, json_set(json, fullkey, time)
+                    FROM changed JOIN found ON found.number = changed.number + 1
+                )
+                SELECT CAST(json AS BLOB) FROM changed ORDER BY number DESC LIMIT 1)
+            WHERE \(condition) AND \(text) GLOB '*[Tt][0-9][0-9]:[0-9][0-9].[0-9]*' AND json_valid(\(text));
+
+            """
+    }
 }

@@ -44,7 +44,7 @@ extension SQLiteStore {
             let values: ColumnValues = [
                 "app": app, "environment": environment, "nextAt": nextAt.milliseconds, "startedAt": now.milliseconds,
             ]
-            try database.insert(into: "feedbackRun", values, beginAnew)
+            try database.insert(into: "feedbackRun", of: .app, values, beginAnew)
             return .begun(failures: row?["failures"] ?? 0)
         }
     }

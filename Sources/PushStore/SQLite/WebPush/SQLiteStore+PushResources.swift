@@ -115,6 +115,7 @@ extension SQLiteStore {
             }
             try database.insert(
                 into: "pushMessage",
+                of: .pushResource,
                 [
                     "id": message.id.uuidString, "app": message.app, "resource": message.resource.uuidString,
                     "tokenHash": Data(message.tokenHash), "topic": message.topic, "body": message.body,

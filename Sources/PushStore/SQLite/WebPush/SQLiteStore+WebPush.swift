@@ -31,6 +31,7 @@ extension SQLiteStore {
             guard try database.count(sql: count, [key.app]) < VAPIDKeyRecord.maximumCount else { return false }
             try database.insert(
                 into: "vapidKey",
+                of: .app,
                 [
                     "id": key.id.uuidString, "app": key.app, "publicKey": Data(key.publicKey), "sealed": sealed,
                     "contact": key.contact, "createdAt": key.createdAt.milliseconds,

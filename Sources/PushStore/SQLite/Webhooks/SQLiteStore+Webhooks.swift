@@ -13,6 +13,7 @@ extension SQLiteStore {
             let cursor = try EventPositions.last(app: webhook.app, in: database)
             try database.insert(
                 into: "webhook",
+                of: .app,
                 [
                     "id": webhook.id.uuidString, "app": webhook.app, "url": webhook.url, "sealed": sealed,
                     "events": webhook.eventText, "isActive": webhook.isActive, "failures": webhook.failures,

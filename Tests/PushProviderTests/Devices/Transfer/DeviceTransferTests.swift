@@ -29,8 +29,13 @@ import Testing
         app: Int64,
         pieces: Int = 1000
     ) async throws -> ImportReport {
-        try await DeviceImport(store: store, app: app, source: ImportSource(format), time: ManualTime())
-            .run(Self.stream(text, pieces: pieces))
+        try await Self.importer(into: store, app: app, format).run(Self.stream(text, pieces: pieces))
+    }
+
+    static func importer(into store: any ProviderStore, app: Int64, _ format: TransferFormat) -> DeviceImport {
+        let time = ManualTime()
+        let registrar = DeviceRegistrar(store: store, direct: DirectDispatch(store: store, time: time))
+        return DeviceImport(registrar: registrar, app: app, source: ImportSource(format), time: time)
     }
 
     static func everything(_ export: DeviceExport) async throws -> String {
@@ -162,15 +167,10 @@ import Testing
             let good = (0..<2500).map { #"{"token":"\#(DeviceToken.numbered($0).hex)"}"# }
             let text = (good + [String](repeating: "{", count: 1500)).joined(separator: "\n")
             let told = Mutex<[Int]>([])
-            let report = try await DeviceImport(
-                store: store,
-                app: app,
-                source: ImportSource(.ndjson),
-                time: ManualTime()
-            )
-            .run(Self.stream(text, pieces: 100_000)) { progress in
-                told.withLock { $0.append(progress.added) }
-            }
+            let report = try await Self.importer(into: store, app: app, .ndjson)
+                .run(Self.stream(text, pieces: 100_000)) { progress in
+                    told.withLock { $0.append(progress.added) }
+                }
             #expect(told.withLock { $0 } == [1000, 2000, 2500, 2500])
             #expect(report.progress.refused == 1500)
             #expect(report.refusals.count == 1000)
@@ -189,9 +189,7 @@ import Testing
                 continuation.finish(throwing: Lost())
             }
             let stopped = await #expect(throws: ImportInterruption.self) {
-                try await DeviceImport(store: store, app: app, source: ImportSource(.ndjson), time: ManualTime()).run(
-                    bytes
-                )
+                try await Self.importer(into: store, app: app, .ndjson).run(bytes)
             }
             #expect(stopped?.cause is Lost)
             #expect(stopped?.progress.lines == 1200)

@@ -149,14 +149,27 @@ import Testing
         }
     }
 
+    private static var credentialOfAMissingApp: ColumnValues {
+        ["app": 7, "environment": 0, "kind": "key", "sealed": Data()]
+    }
+
+    /// Its owner was removed only if the statement says which one that is.
     @Test func aReferenceToAMissingRowIsRejected() async throws {
         try await withTemporaryDirectory { directory in
             let store = try SQLiteStore(path: "\(directory)/provider.sqlite", masterKey: try .fixture(1))
-            await #expect(throws: StoreError.ownerRemoved) {
+            await #expect(throws: StoreError.ownerRemoved(.app)) {
                 try await store.database.write { database in
-                    try database.execute(
-                        sql: "INSERT INTO credential (app, environment, kind, sealed) VALUES (7, 0, 'key', x'')"
-                    )
+                    _ = try database.insert(into: "credential", of: .app, Self.credentialOfAMissingApp)
+                }
+            }
+            await #expect(throws: StoreError.ownerRemoved(.app)) {
+                try await store.database.write { database in
+                    try database.replace(in: "credential", of: .app, Self.credentialOfAMissingApp)
+                }
+            }
+            await #expect(throws: DatabaseError.self) {
+                try await store.database.write { database in
+                    _ = try database.insert(into: "credential", Self.credentialOfAMissingApp)
                 }
             }
         }
@@ -174,8 +187,11 @@ import Testing
                     arguments: [app.id]
                 )
             }
-            await #expect(throws: DatabaseError.self) {
+            await #expect(throws: ForeignKeyViolation.self) {
                 _ = try await store.database.run(sql: "DELETE FROM app WHERE id = ?", [app.id])
+            }
+            await #expect(throws: ForeignKeyViolation.self) {
+                _ = try await store.database.write { try $0.run(sql: "DELETE FROM app WHERE id = ?", app.id) }
             }
             #expect(try await store.apps().count == 1)
         }

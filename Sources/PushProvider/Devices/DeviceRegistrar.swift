@@ -3,27 +3,27 @@ package import PushStore
 package import PushSupport
 package import PushTypes
 
-/// Registers and deletes devices, for the API and all other callers.
+/// The service that registers and deletes devices, for the API and all other callers.
 ///
 /// Once a change is stored, pushes in memory to the changed devices are taken back if possible (docs/decisions/0051).
-package struct DeviceChanges: Sendable {
-    /// The results of registrations, in their order.
+package struct DeviceRegistrar: Sendable {
+    /// The result of storing registrations, and of taking back the pushes that they made outdated.
     package struct Registered: Sendable {
+        /// The results of the registrations, in their order.
         package let results: [RegistrationResult]
-        /// The number of pushes that could not be taken back, to devices whose user or preferences have changed, or
-        /// `nil` if no such device has changed.
+        /// The number of pushes that could not be taken back, to devices whose user or preferences have changed, or that
+        /// were removed; `nil` if there is no such device.
         package let underWay: Int?
     }
 
     private let store: any DeviceStore
-    private let direct: DirectDispatch?
+    private let direct: DirectDispatch
 
-    /// Creates the service. `direct` has the notifications in memory, or is `nil` if there is no dispatcher.
-    package init(store: any DeviceStore, direct: DirectDispatch?) {
-        (self.store, self.direct) = (store, direct)
-    }
+    /// Creates the service.
+    /// - Parameter direct: The queue with the pushes in memory.
+    package init(store: any DeviceStore, direct: DirectDispatch) { (self.store, self.direct) = (store, direct) }
 
-    /// Adds or refreshes devices, and takes back pushes to those whose user or preferences have changed.
+    /// Adds or refreshes devices, and takes back the pushes that the registrations make outdated.
     package func register(
         _ registrations: [DeviceRegistration],
         app: Int64,
@@ -33,23 +33,23 @@ package struct DeviceChanges: Sendable {
     }
 
     /// Adds or refreshes the device of an installation that registers itself.
-    /// - Parameter isProven: `true` if the caller has proven that the installation is its own, and `false` to accept
-    ///   only a token that the installation already has.
-    /// - Returns: The result, and the pushes in flight as ``Registered/underWay``, or `nil` if the token is refused.
+    /// - Parameter isProven: `true` if the caller has proven that the installation is its own; `false` accepts only a
+    ///   token that the installation already has.
+    /// - Returns: The only result; `nil` if the token was not accepted.
     package func registerOwn(
         _ registration: DeviceRegistration,
         isProven: Bool,
         app: Int64,
         at clocks: ClockReading
-    ) async throws -> (result: RegistrationResult, underWay: Int?)? {
+    ) async throws -> Registered? {
         let result = try await self.store.registerOwn(registration, isProven: isProven, app: app, at: clocks)
-        guard let result else { return nil }
-        return (result, self.registered([result], app: app).underWay)
+        return result.map { self.registered([$0], app: app) }
     }
 
     private func registered(_ results: [RegistrationResult], app: Int64) -> Registered {
         let outdated = results.flatMap(\.outdated)
-        return Registered(results: results, underWay: outdated.isEmpty ? nil : self.takeBack(outdated, app: app))
+        let underWay = outdated.isEmpty ? nil : self.direct.takeBack(devices: outdated, app: app)
+        return Registered(results: results, underWay: underWay)
     }
 
     /// Deletes the devices with a token, in one environment, or in both if `environment` is `nil`.
@@ -61,18 +61,13 @@ package struct DeviceChanges: Sendable {
         now: Timestamp
     ) async throws -> Bool {
         let deleted = try await self.store.deleteDevices(app: app, token: token, environment: environment, now: now)
-        self.takeBack(deleted, app: app)
+        self.direct.takeBack(devices: deleted, app: app)
         return !deleted.isEmpty
     }
 
     /// Deletes the devices of an installation.
     package func delete(app: Int64, installation: String, now: Timestamp) async throws {
-        self.takeBack(try await self.store.deleteDevices(app: app, installation: installation, now: now), app: app)
-    }
-
-    /// Takes back the pushes to devices whose registrations have changed.
-    /// - Returns: The number of pushes that are in flight.
-    @discardableResult private func takeBack(_ devices: [Int64], app: Int64) -> Int {
-        self.direct?.takeBack(devices: devices, app: app) ?? 0
+        let deleted = try await self.store.deleteDevices(app: app, installation: installation, now: now)
+        self.direct.takeBack(devices: deleted, app: app)
     }
 }
