@@ -44,7 +44,7 @@ package enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     /// An error for a long query while the store is being closed.
     case ending
 
-    /// Returns `true` for an error that the same write may not meet again.
+    /// A Boolean value that indicates whether the same write may succeed later.
     package var isTemporary: Bool {
         switch self {
         case .ownerRemoved: false
