@@ -1,6 +1,7 @@
 import Foundation
 import ProviderModel
 import PushStore
+import PushSupport
 import PushTesting
 import PushTypes
 import Synchronization
