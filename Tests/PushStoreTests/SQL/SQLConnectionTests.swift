@@ -257,7 +257,7 @@ import Testing
         try self.withTable { connection in
             for name in ["a", "b"] { try connection.insert(into: "thing", ["name": name]) }
             let cursor = try connection.cursor(sql: sql)
-            try withExtendedLifetime(cursor) {
+            withExtendedLifetime(cursor) {
                 #expect(try cursor.next()?["id"] as Int? == 1)
                 #expect(throws: DatabaseError.self) { try connection.run(sql: "DROP TABLE thing") }
                 #expect(try cursor.next()?["id"] as Int? == 2)
