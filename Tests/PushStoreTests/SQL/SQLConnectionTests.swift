@@ -257,12 +257,12 @@ import Testing
         try self.withTable { connection in
             for name in ["a", "b"] { try connection.insert(into: "thing", ["name": name]) }
             let cursor = try connection.cursor(sql: sql)
-            withExtendedLifetime(cursor) {
-                #expect(try cursor.next()?["id"] as Int? == 1)
-                #expect(throws: DatabaseError.self) { try connection.run(sql: "DROP TABLE thing") }
-                #expect(try cursor.next()?["id"] as Int? == 2)
-                #expect(try cursor.next() == nil)
-            }
+            defer { withExtendedLifetime(cursor) {} }
+            #expect(try cursor.next()?["id"] as Int? == 1)
+            #expect(throws: DatabaseError.self) { try connection.run(sql: "DROP TABLE thing") }
+            #expect(try cursor.next()?["id"] as Int? == 2)
+            #expect(try cursor.next() == nil)
+        }
         }
     }
 
