@@ -263,7 +263,6 @@ import Testing
             #expect(try cursor.next()?["id"] as Int? == 2)
             #expect(try cursor.next() == nil)
         }
-        }
     }
 
     @Test func tablesAndTheirKeysAreKnown() throws {
