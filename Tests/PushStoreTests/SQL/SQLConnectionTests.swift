@@ -35,7 +35,7 @@ import Testing
 
     @Test(arguments: wrongArguments)
     func missingAndUnknownArgumentsAreErrorsAndChangeNothing(sql: String, arguments: SQLArguments) throws {
-        try self.withTable { connection in
+        try self.withTable { connection throws in
             try connection.insert(into: "thing", ["name": "a", "value": 1])
             let before = try self.things(connection)
             #expect(throws: SQLArgumentError.self) { try connection.run(sql: sql, arguments) }
@@ -46,7 +46,7 @@ import Testing
 
     /// A statement is prepared once, and forgets the arguments that it had.
     @Test func noArgumentStaysFromAnEarlierExecution() throws {
-        try self.withTable { connection in
+        try self.withTable { connection throws in
             let sql = "SELECT coalesce(:first, '-') || coalesce(:second, '-')"
             #expect(try connection.value(sql: sql, ["first": "a", "second": "b"]) as String? == "ab")
             #expect(throws: SQLArgumentError.self) { try connection.row(sql: sql, ["first": "c", "third": "d"]) }
@@ -68,7 +68,7 @@ import Testing
     ]
 
     @Test(arguments: values) func aValueIsReadAsItWasBound(value: SQLValue, type: String) throws {
-        try self.withTable { connection in
+        try self.withTable { connection throws in
             #expect(try connection.value(sql: "SELECT ?", [value]) as SQLValue? == value)
             #expect(try connection.value(sql: "SELECT :value", ["value": value]) as SQLValue? == value)
             let id = try connection.insert(into: "thing", ["name": "a", "value": value], returning: "id")
@@ -84,14 +84,14 @@ import Testing
 
     /// Canonically equivalent texts stay different.
     @Test(arguments: ["caf\u{e9}", "cafe\u{301}"]) func aTextKeepsItsBytes(text: String) throws {
-        try self.withTable { connection in
+        try self.withTable { connection throws in
             let found = try connection.value(sql: "SELECT ?", [text]) as String?
             #expect(found.map { Array($0.utf8) } == Array(text.utf8))
         }
     }
 
     @Test func anEmptyBlobIsNotNull() throws {
-        try self.withTable { connection in
+        try self.withTable { connection throws in
             let sql = "SELECT typeof(?)"
             let statement = try connection.prepare(sql)
             defer { statement.reset() }
@@ -158,7 +158,7 @@ import Testing
     }
 
     @Test func columnsOfOtherTypesAreNil() throws {
-        try self.withTable { connection in
+        try self.withTable { connection throws in
             let sql = "SELECT 'x' AS text, 2 AS number, 2.0 AS whole, 0.5 AS real, x'ff' AS bytes, NULL AS nothing"
             let row = try #require(try connection.row(sql: sql))
             #expect(row["text"] as Int? == nil)
@@ -185,7 +185,7 @@ import Testing
     }
 
     @Test func aRowIsInsertedAndItsIDReturned() throws {
-        try self.withTable { connection in
+        try self.withTable { connection throws in
             #expect(try connection.insert(into: "thing", ["name": "a", "value": nil], returning: "id") == 1)
             let large = Int64.max
             #expect(try connection.insert(into: "thing", ["id": large, "name": "b"], returning: "id") == large)
@@ -206,7 +206,7 @@ import Testing
     }
 
     @Test func onlyTheRowWithTheIDIsUpdated() throws {
-        try self.withTable { connection in
+        try self.withTable { connection throws in
             for name in ["a", "b"] { try connection.insert(into: "thing", ["name": name, "value": 1]) }
             var columns: ColumnValues = ["value": nil]
             columns += ["name": "c"]
@@ -225,7 +225,7 @@ import Testing
     }
 
     @Test func aRowReplacesThoseWithItsKeys() throws {
-        try self.withTable { connection in
+        try self.withTable { connection throws in
             for name in ["a", "b", "c"] { try connection.insert(into: "thing", ["name": name, "value": 1]) }
             try connection.replace(in: "thing", ["id": 1, "name": "b", "value": Data([2])])
             try connection.replace(in: "thing", ["id": 9, "name": "d"])
@@ -247,14 +247,14 @@ import Testing
             { try $0.values(sql: sql) as [Int] == [1, 2] },
         ]
         for read in readers {
-            try self.withTable { connection in
+            try self.withTable { connection throws in
                 for name in ["a", "b"] { try connection.insert(into: "thing", ["name": name]) }
                 #expect(try read(connection))
                 try connection.run(sql: "DROP TABLE thing")
                 #expect(try !connection.hasRow(sql: "SELECT 1 FROM sqlite_master WHERE name = 'thing'"))
             }
         }
-        try self.withTable { connection in
+        try self.withTable { connection throws in
             for name in ["a", "b"] { try connection.insert(into: "thing", ["name": name]) }
             let cursor = try connection.cursor(sql: sql)
             #expect(try cursor.next()?["id"] as Int? == 1)
@@ -265,7 +265,7 @@ import Testing
     }
 
     @Test func tablesAndTheirKeysAreKnown() throws {
-        try self.withTable { connection in
+        try self.withTable { connection throws in
             try connection.run(sql: "CREATE TABLE pair (a TEXT, b TEXT, c TEXT, PRIMARY KEY (c, a)) WITHOUT ROWID")
             #expect(try connection.hasTable("pair"))
             #expect(try !connection.hasTable("other"))
@@ -276,7 +276,7 @@ import Testing
 
     /// After most errors, a transaction continues with the next statement.
     @Test func aTransactionHasEndedAfterAFailureOfItsOwn() throws {
-        try self.withTable { connection in
+        try self.withTable { connection throws in
             func error(_ sql: String, _ arguments: SQLArguments = []) throws -> any Error {
                 try #require(throws: (any Error).self) { try connection.run(sql: sql, arguments) }
             }
