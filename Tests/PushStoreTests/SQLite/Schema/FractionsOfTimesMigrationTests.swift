@@ -72,7 +72,8 @@ import Testing
             try await Self.migrated(path, schedules, item: item)
             let store = try SQLiteStore(path: path, masterKey: try .fixture(1))
             let stored = try #require(try await store.schedule(id))
-            #expect(try JSONValue(parsing: stored.request) == JSONValue(parsing: Self.request(Self.after)))
+            let request = try JSONValue(parsing: Self.request(Self.after))
+            #expect(try JSONValue(parsing: stored.request) == request)
             let (bundleID, now) = (try #require(Topic(Vectors.bundleID)), Vectors.issuedAt)
             #expect(throws: RequestError.self) {
                 try NotificationRequest(parsing: Self.request(Self.before), bundleID: bundleID, now: now)
