@@ -8,7 +8,7 @@ extension StoredTable {
         [
             Self.ofApps, Self.ofNotifications, Self.ofDevices, Self.ofSchedules, Self.ofWebhooks, Self.ofPublications,
             Self.ofBridges, Self.ofWebPush, Self.ofChats, Self.ofPeople, Self.ofCharts, Self.ofProvider,
-            SQLiteSchema.tablesFrom29,
+            SQLSchema.tablesFrom29,
         ].joined()
     )
 

@@ -1,4 +1,4 @@
-extension SQLiteSchema {
+extension SQLSchema {
     /// The statements of migrations 17 to 28, keyed by the migrations' names.
     static let from17: KeyValuePairs = [
         // The subscriptions that entitle to a publication's issues.

@@ -1,4 +1,4 @@
-extension SQLiteSchema {
+extension SQLSchema {
     /// The tables that these migrations create. They are the last ones of ``StoredTable/all``.
     static let tablesFrom29 = [StoredTable("timeBlock", .provider), StoredTable("fileUsage", .app(.inSteps))]
 

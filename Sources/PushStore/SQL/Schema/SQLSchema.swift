@@ -1,4 +1,8 @@
-extension SQLiteSchema {
+/// The tables of the provider's database, and the numbered migrations that create them.
+///
+/// Version 0.1.0 begins with one migration. Each later change is a new migration. Released migrations never change.
+/// Each file contains the statements of some of them.
+enum SQLSchema {
     /// The statements of the first migration, which create the tables of version 0.1.0.
     static let initial = [
         Self.apps, Self.devices, Self.notifications, Self.deliveries, Self.events, Self.administration,

@@ -1,4 +1,4 @@
-extension SQLiteSchema {
+extension SQLSchema {
     /// The statements of migrations 2 to 9, keyed by the migrations' names.
     static let from2: KeyValuePairs = [
         // The kinds of tokens (docs/decisions/0021).

@@ -1,4 +1,4 @@
-extension SQLiteSchema {
+extension SQLSchema {
     /// The statements of migrations 10 to 16, keyed by the migrations' names.
     static let from10: KeyValuePairs = [
         // The events of deliveries that no other table records (docs/decisions/0032). Earlier deliveries have none.
