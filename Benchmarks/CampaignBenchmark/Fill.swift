@@ -19,7 +19,7 @@ struct Fill: AsyncParsableCommand {
     func run() async throws {
         try FileManager.default.createDirectory(atPath: self.dataDirectory, withIntermediateDirectories: true)
         let paths = ProviderConfiguration(dataDirectory: self.dataDirectory)
-        let store = try SQLiteStore(
+        let store = try SQLStore(
             path: paths.databasePath,
             masterKey: MasterKey.load(orCreateAt: paths.masterKeyPath)
         )

@@ -38,3 +38,8 @@ extension SQLConnection {
         return steps
     }
 }
+
+extension SQLStore {
+    /// The connections to the file of a store in SQLite.
+    var sqliteFile: SQLiteDatabase { get throws { try #require(self.sqlite) } }
+}

@@ -19,14 +19,14 @@ package struct StoreBackend: Sendable, CustomTestStringConvertible {
         StoreBackend(
             name: "SQLite",
             open: { folder in
-                try SQLiteStore(
+                try SQLStore(
                     path: "\(folder)/provider.sqlite",
                     masterKey: try .fixture(7),
                     limits: .patient,
                     budgets: BudgetRegistry(BudgetLimits.patient)
                 )
             },
-            check: { try await ($0 as? SQLiteStore)?.checkIntegrity() ?? [] }
+            check: { try await ($0 as? SQLStore)?.checkIntegrity() ?? [] }
         )
     ]
 

@@ -12,7 +12,7 @@ struct ProviderCore: Sendable {
     let configuration: ProviderConfiguration
     /// The lock of the data directory. A second process with the same database would send every push twice.
     let lock: LockedDirectory
-    let store: SQLiteStore
+    let store: SQLStore
     let budgets: BudgetRegistry
     let connections: ConnectionLimiter
     let unauthenticated: UnauthenticatedConnectionBudget
@@ -53,7 +53,7 @@ struct ProviderCore: Sendable {
         }
         self.budgets = BudgetRegistry(configuration.budgets, clock: time.instants)
         (self.connections, self.unauthenticated) = Self.connections(configuration, self.budgets, logger)
-        self.store = try SQLiteStore(
+        self.store = try SQLStore(
             path: configuration.databasePath,
             masterKey: MasterKey.load(
                 orCreateAt: configuration.masterKeyPath,

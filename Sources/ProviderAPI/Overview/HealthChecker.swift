@@ -7,7 +7,7 @@ import PushTypes
 
 /// Collects the problems that the monitors and the store have detected.
 struct HealthChecker: Sendable {
-    let store: SQLiteStore
+    let store: SQLStore
     let faults: ConfigurationFaultTracker
     let expiry: CredentialExpiryMonitor
     let files: FileMonitor

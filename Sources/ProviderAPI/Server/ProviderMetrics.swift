@@ -16,7 +16,7 @@ struct ProviderMetrics: Sendable {
     init(
         registry: PrometheusRegistry,
         budgets: BudgetRegistry,
-        store: SQLiteStore,
+        store: SQLStore,
         dispatch: DispatchMetrics,
         expiry: CredentialExpiryMonitor,
         faults: ConfigurationFaultTracker,
@@ -121,7 +121,7 @@ struct ProviderMetrics: Sendable {
         }
     }
 
-    private func addStore(_ store: SQLiteStore) {
+    private func addStore(_ store: SQLStore) {
         self.gauges.add("martlet_store_wal_bytes", "Length of the write-ahead log.") { store.logBytes }
         self.gauges.add("martlet_store_database_bytes", "Length of the database.") { store.fileBytes }
         self.gauges.add("martlet_store_disk_available_bytes", "Free space of the database's file system.") {

@@ -9,7 +9,7 @@ import PushTypes
 
 /// The operation `GET /v1/system`, which returns the state of the store, the dispatcher's lanes and the process.
 struct SystemController: Controller {
-    let store: SQLiteStore
+    let store: SQLStore
     let dispatch: DispatchMetrics
     let startedAt: Timestamp
     let time: any TimeSource

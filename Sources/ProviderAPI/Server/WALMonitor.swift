@@ -14,12 +14,12 @@ struct WALMonitor: Service {
     private static let pause: Duration = .seconds(1)
     private static let warningInterval: Duration = .seconds(60)
 
-    private let store: SQLiteStore
+    private let store: SQLStore
     private let logger: Logger
     private let checkpoints: Counter
     private let unfinished: Counter
 
-    init(store: SQLiteStore, metrics: any MetricsFactory, logger: Logger) {
+    init(store: SQLStore, metrics: any MetricsFactory, logger: Logger) {
         (self.store, self.logger) = (store, logger)
         self.checkpoints = Counter(label: "martlet_store_wal_folds", dimensions: [], factory: metrics)
         self.unfinished = Counter(label: "martlet_store_wal_folds_unfinished", dimensions: [], factory: metrics)

@@ -24,7 +24,7 @@ struct ResetAdminKeyCommand: AsyncParsableCommand {
         guard FileManager.default.fileExists(atPath: path) else {
             throw SettingsError("there is no database at \(path)")
         }
-        let store = try SQLiteStore(
+        let store = try SQLStore(
             path: path,
             masterKey: MasterKey.load(orCreateAt: paths.masterKeyPath, besideDatabase: path)
         )

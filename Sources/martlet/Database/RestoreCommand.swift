@@ -131,7 +131,7 @@ struct DatabaseRestore {
     /// `pausing` is `true`, also pauses its notifications and schedules.
     private func prepare(_ path: String, pausing: Bool) async throws -> Summary {
         do {
-            let store = try SQLiteStore(path: path, masterKey: MasterKey.load(orCreateAt: self.paths.masterKeyPath))
+            let store = try SQLStore(path: path, masterKey: MasterKey.load(orCreateAt: self.paths.masterKeyPath))
             let faults = try await store.checkIntegrity()
             var result = Summary()
             if pausing {

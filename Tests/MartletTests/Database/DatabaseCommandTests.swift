@@ -10,9 +10,9 @@ import Testing
 
 @Suite(.timeLimit(.patience)) struct DatabaseCommandTests {
     /// A database with a device, a notification under way and a schedule; open, as while a provider runs.
-    private func store(in directory: String) async throws -> SQLiteStore {
+    private func store(in directory: String) async throws -> SQLStore {
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-        let store = try SQLiteStore(
+        let store = try SQLStore(
             path: "\(directory)/provider.sqlite",
             masterKey: MasterKey.load(orCreateAt: "\(directory)/master.key")
         )
@@ -93,7 +93,7 @@ import Testing
             try FileManager.default.copyItem(atPath: "\(old)/master.key", toPath: "\(new)/master.key")
             let told = try await martlet(restore)
             #expect(told.contains("paused: 1 notifications, 1 schedules"))
-            let restored = try SQLiteStore(
+            let restored = try SQLStore(
                 path: "\(new)/provider.sqlite",
                 masterKey: MasterKey.load(orCreateAt: "\(new)/master.key")
             )

@@ -22,7 +22,7 @@ import Testing
             }
             let (places, backup) = (ProviderConfiguration(dataDirectory: data), "\(directory)/backup.sqlite")
             let path = ProviderConfiguration(dataDirectory: running).databasePath
-            let store = try SQLiteStore(path: path, masterKey: MasterKey.load(orCreateAt: places.masterKeyPath))
+            let store = try SQLStore(path: path, masterKey: MasterKey.load(orCreateAt: places.masterKeyPath))
             let bundleID = try #require(Topic(Vectors.bundleID))
             let app = try await store.addApp(bundleID: bundleID, name: nil, now: Vectors.issuedAt).app.id
             try await store.register(1, app: app)
@@ -39,7 +39,7 @@ import Testing
 
     private func devices(_ places: ProviderConfiguration, at path: String? = nil) async throws -> Int {
         let key = try MasterKey.load(orCreateAt: places.masterKeyPath)
-        let store = try SQLiteStore(path: path ?? places.databasePath, masterKey: key)
+        let store = try SQLStore(path: path ?? places.databasePath, masterKey: key)
         let count = try await store.count(app: 1, audience: .everyone, environment: nil)
         try await store.close()
         return count

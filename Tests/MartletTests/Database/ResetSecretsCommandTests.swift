@@ -13,7 +13,7 @@ import Testing
 @Suite(.timeLimit(.patience)) struct ResetSecretsCommandTests {
     /// A closed database with secrets, and its master key.
     private func makeDatabase(in directory: String) async throws {
-        let store = try SQLiteStore(
+        let store = try SQLStore(
             path: "\(directory)/provider.sqlite",
             masterKey: MasterKey.load(orCreateAt: "\(directory)/master.key")
         )
@@ -27,10 +27,10 @@ import Testing
         try await store.close()
     }
 
-    private func open(_ directory: String) throws -> SQLiteStore {
+    private func open(_ directory: String) throws -> SQLStore {
         let path = "\(directory)/provider.sqlite"
         let key = try MasterKey.load(orCreateAt: "\(directory)/master.key", besideDatabase: path)
-        return try SQLiteStore(path: path, masterKey: key)
+        return try SQLStore(path: path, masterKey: key)
     }
 
     @Test(arguments: [nil, Data(repeating: 7, count: 32)])

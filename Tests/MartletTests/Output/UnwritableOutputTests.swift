@@ -27,7 +27,7 @@ import Testing
     @Test func aKeyThatWasNotShownIsNamed() async throws {
         try await withTemporaryDirectory { directory in
             let key = try MasterKey.load(orCreateAt: "\(directory)/master.key")
-            try await SQLiteStore(path: "\(directory)/provider.sqlite", masterKey: key).close()
+            try await SQLStore(path: "\(directory)/provider.sqlite", masterKey: key).close()
             let words = ["reset-admin-key", "--data-directory", directory]
             let error = await #expect(throws: SettingsError.self) { try await martlet(words, write: Self.full) }
             #expect(error?.description.contains("'martlet key remove ") == true)

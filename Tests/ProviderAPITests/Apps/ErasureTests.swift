@@ -18,7 +18,7 @@ import Testing
 
     /// A provider whose files are searched once it has ended.
     private func withServer(
-        _ body: @escaping @Sendable (RunningProvider, SQLiteStore) async throws -> Void,
+        _ body: @escaping @Sendable (RunningProvider, SQLStore) async throws -> Void,
         andThen check: @escaping (Files) throws -> Void
     ) async throws {
         try await withTemporaryDirectory { directory in
@@ -119,7 +119,7 @@ import Testing
         #expect(try await provider.api.put("\(Self.app)/users/\(Self.user)/badge", ["count": 3]).status == 200)
     }
 
-    private static func untilOverwritten(_ store: SQLiteStore) async throws {
+    private static func untilOverwritten(_ store: SQLStore) async throws {
         try await eventually { try await store.erasures().isEmpty }
     }
 
@@ -185,7 +185,7 @@ import Testing
         try await withTemporaryDirectory { directory in
             let configuration = ProviderConfiguration(dataDirectory: directory)
             do {
-                let store = try SQLiteStore(
+                let store = try SQLStore(
                     path: configuration.databasePath,
                     masterKey: MasterKey.load(orCreateAt: configuration.masterKeyPath)
                 )

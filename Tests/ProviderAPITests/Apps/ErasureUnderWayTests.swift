@@ -17,7 +17,7 @@ import Testing
     private func withPush(
         patience: Duration,
         _ body:
-            @escaping @Sendable (RunningProvider, SQLiteStore, ScriptedSender, Gate, _ push: String) async throws ->
+            @escaping @Sendable (RunningProvider, SQLStore, ScriptedSender, Gate, _ push: String) async throws ->
             Void
     ) async throws {
         try await withTemporaryDirectory { directory in

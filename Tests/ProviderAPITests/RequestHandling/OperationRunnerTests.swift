@@ -24,7 +24,7 @@ import Testing
     private struct Server: Sendable {
         let port: Int
         let api: JSONClient
-        let store: SQLiteStore
+        let store: SQLStore
 
         /// A client with a key of its own.
         func client(_ scope: String) async throws -> JSONClient {
@@ -40,7 +40,7 @@ import Testing
 
         /// Takes the turn of the one query that may run.
         func turn() async throws -> BudgetPermit {
-            try await self.store.database.readers.queries.wait(for: BudgetCaller(.name("test")))
+            try await #require(self.store.sqlite).readers.queries.wait(for: BudgetCaller(.name("test")))
         }
     }
 

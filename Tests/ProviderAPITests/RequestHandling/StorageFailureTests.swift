@@ -56,7 +56,7 @@ import Testing
     }
 
     private func withServer(
-        _ body: @escaping @Sendable (RunningProvider, StoreDatabase) async throws -> Void
+        _ body: @escaping @Sendable (RunningProvider, SQLiteDatabase) async throws -> Void
     ) async throws {
         try await withTemporaryDirectory { directory in
             var configuration = ProviderConfiguration(dataDirectory: directory)
@@ -71,13 +71,13 @@ import Testing
             try await withServices([server]) {
                 let base = "http://127.0.0.1:\(try await server.port())"
                 let api = JSONClient(baseURL: base, apiKey: server.firstAdminKey)
-                try await body(RunningProvider(api: api), server.core.store.database)
+                try await body(RunningProvider(api: api), try #require(server.core.store.sqlite))
             }
         }
     }
 }
 
-extension StoreDatabase {
+extension SQLiteDatabase {
     /// Writes fail, as on a disk that has become read-only.
     fileprivate func setQueryOnly(_ isOn: Bool) async throws {
         try await self.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA query_only = \(isOn ? 1 : 0)") }

@@ -17,7 +17,7 @@ import Testing
     @Test(arguments: StoreBackend.available)
     func aPauseThatIsNotWrittenIsProvenAgainAndOneThatIsStays(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend) { fixture in
-            let store = try #require(fixture.store as? SQLiteStore)
+            let store = try #require(fixture.store as? SQLStore)
             let log = RecordedLog()
             let faults = ConfigurationFaultTracker(
                 store: store,

@@ -13,7 +13,7 @@ import Testing
 /// At most once: a page that is begun knows the recipients to which no push goes, also after a crash, and has their time.
 @Suite(.timeLimit(.patience)) struct BegunPageTests {
     /// Makes a notification to a token of another kind, to one that cannot be read, and to one that is sent to.
-    private static func accept(_ fixture: DispatchFixture, _ store: SQLiteStore) async throws -> NotificationRecord {
+    private static func accept(_ fixture: DispatchFixture, _ store: SQLStore) async throws -> NotificationRecord {
         var webhook = WebhookRecord.fixture(port: 1)
         webhook.app = fixture.app
         webhook.events = [.delivery]
@@ -48,7 +48,7 @@ import Testing
     @Test(arguments: StoreBackend.available, [false, true])
     func endedRecipientsHaveTheirStateWhileTheOthersAreSentTo(backend: StoreBackend, crashes: Bool) async throws {
         try await DispatchFixture.run(backend) { fixture in
-            guard let store = fixture.store as? SQLiteStore else { return }
+            guard let store = fixture.store as? SQLStore else { return }
             let notification = try await Self.accept(fixture, store)
             fixture.whileSending { () async throws -> Void in
                 let begun: [Int64: DeliveryRecord.State] = [1: .sending, 2: .skipped, 3: .failed]

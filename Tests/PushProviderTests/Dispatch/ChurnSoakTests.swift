@@ -190,7 +190,7 @@ private final class ChurnSoak: Sendable {
             }
         }
         _ = try await self.fixture.store.recover(now: self.fixture.time.now)
-        let store = try #require(self.fixture.store as? SQLiteStore)
+        let store = try #require(self.fixture.store as? SQLStore)
         #expect(try await store.checkIntegrity(isAtRest: true) == [])
     }
 }

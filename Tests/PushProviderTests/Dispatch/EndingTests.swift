@@ -81,7 +81,7 @@ import Testing
     @Test(arguments: StoreBackend.available, [["all": true], ["tag": "a"]] as [JSONValue])
     func anUnreadableDeviceDoesNotBlockOthers(backend: StoreBackend, to: JSONValue) async throws {
         try await DispatchFixture.run(backend, page: 2) { fixture in
-            guard let store = fixture.store as? SQLiteStore else { return }
+            guard let store = fixture.store as? SQLStore else { return }
             try await self.addWebhook(fixture)
             try await fixture.register(1...5) { $0.tags = ["a"] }
             for id in [2, 4, 5] {
@@ -121,7 +121,7 @@ import Testing
     @Test(arguments: StoreBackend.available)
     func anAppThatCannotBeReadPausesItsRetries(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend) { fixture in
-            guard let store = fixture.store as? SQLiteStore else { return }
+            guard let store = fixture.store as? SQLStore else { return }
             try await fixture.register(1...1)
             fixture.sender.script(.numbered(1), .refused(503, .serviceUnavailable, after: .seconds(60)))
             let notification = try await fixture.accept([:])
@@ -141,7 +141,7 @@ import Testing
     @Test(arguments: StoreBackend.available)
     func anUnreadableCredentialHoldsItsRecipients(backend: StoreBackend) async throws {
         try await DispatchFixture.run(backend, environments: [.sandbox, .production]) { fixture in
-            guard let store = fixture.store as? SQLiteStore else { return }
+            guard let store = fixture.store as? SQLStore else { return }
             try await fixture.register(1...1)
             try await fixture.register(2...2, in: .production)
             try await store.database.run(sql: "UPDATE credential SET sealed = x'00' WHERE environment = 1")

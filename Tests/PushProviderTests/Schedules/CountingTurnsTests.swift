@@ -10,14 +10,14 @@ import Testing
 
 /// Due campaigns of two apps, one of which has slow audiences.
 @Suite(.timeLimit(.patience)) struct CountingTurnsTests {
-    private func withStore(_ body: (SQLiteStore, _ slow: AppRecord, _ other: AppRecord) async throws -> Void)
+    private func withStore(_ body: (SQLStore, _ slow: AppRecord, _ other: AppRecord) async throws -> Void)
         async throws
     {
         try await withTemporaryDirectory { directory in
             var limits = QueryLimits.patient
             // Each count waits for its turn, in which it makes one step.
             (limits.attempt, limits.turn) = (.zero, .zero)
-            let store = try SQLiteStore(
+            let store = try SQLStore(
                 path: "\(directory)/provider.sqlite",
                 masterKey: try .fixture(1),
                 limits: limits,
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    private func scheduled(_ store: SQLiteStore, _ app: AppRecord, _ time: ManualTime) async throws
+    private func scheduled(_ store: SQLStore, _ app: AppRecord, _ time: ManualTime) async throws
         -> NotificationRecord
     {
         var record = try NotificationRecord.fixture(app: app.id, to: .devices(.not(.tag("none"))))

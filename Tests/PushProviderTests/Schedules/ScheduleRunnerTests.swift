@@ -291,7 +291,7 @@ import Testing
             try await fixture.register(1...1)
             let (broken, sound) = (try fixture.schedule(), try fixture.schedule(cron: "1 * * * *"))
             for schedule in [broken, sound] { try await fixture.store.addSchedule(schedule) }
-            let store = try #require(fixture.store as? SQLiteStore)
+            let store = try #require(fixture.store as? SQLStore)
             try await store.database.run(sql: "UPDATE schedule SET id = 'x' WHERE id = ?", [broken.id.uuidString])
             try await fixture.settle(after: .seconds(3600))
             #expect(fixture.sender.sent.count == 1)

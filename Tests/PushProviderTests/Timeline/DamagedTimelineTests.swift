@@ -20,7 +20,7 @@ import Testing
     ].flatMap { table, columns in columns.map { (table, $0) } }
 
     /// Sends a notification to two devices: one is accepted, and one tried again.
-    private func sent(_ store: SQLiteStore) async throws -> (NotificationRecord, [Recipient]) {
+    private func sent(_ store: SQLStore) async throws -> (NotificationRecord, [Recipient]) {
         let (now, bundleID) = (Vectors.issuedAt, try #require(Topic(Vectors.bundleID)))
         let app = try await store.addApp(bundleID: bundleID, name: nil, now: now).app.id
         for number in 1...2 { _ = try await store.register(number, app: app) }
@@ -46,7 +46,7 @@ import Testing
     func anyNumbersMakeATimeline(seed: UInt64) async throws {
         var generator = SeededGenerator(seed: seed)
         try await withTemporaryDirectory { directory in
-            let store = try SQLiteStore(path: "\(directory)/provider.sqlite", masterKey: try .fixture(1))
+            let store = try SQLStore(path: "\(directory)/provider.sqlite", masterKey: try .fixture(1))
             let (notification, recipients) = try await self.sent(store)
             let reader = TimelineReader(store: store, gateway: nil, faults: nil, time: ManualTime(Vectors.issuedAt))
             var read = 0

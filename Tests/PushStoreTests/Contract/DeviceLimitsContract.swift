@@ -76,7 +76,7 @@ import Testing
     /// A device from before the bounds.
     @Test func aDeviceThatIsTooLargeAlreadyCanBeRefreshedAndShrink() async throws {
         try await withTemporaryDirectory { directory in
-            let store = try SQLiteStore(path: "\(directory)/provider.sqlite", masterKey: try .fixture(1))
+            let store = try SQLStore(path: "\(directory)/provider.sqlite", masterKey: try .fixture(1))
             let app = try await store.addApp(bundleID: try #require(Topic("a")), name: nil, now: self.now).app.id
             try await store.register(1, app: app)
             let members = (0..<150).map { #""a\#($0)":"\#(String(repeating: "x", count: 200))""# }

@@ -85,7 +85,7 @@ import Testing
     @Test(arguments: StoreBackend.available, [0, 1500])
     func aRangeOfTimesIsWholeAfterTheClockWasSetBack(backend: StoreBackend, gap: Int64) async throws {
         try await backend.withStore { store, app in
-            let sqlite = try #require(store as? SQLiteStore)
+            let sqlite = try #require(store as? SQLStore)
             func time(_ seconds: Int) -> Timestamp { self.now.advanced(by: .seconds(seconds)) }
             let times = [0, 1, 2, 1000, 1001, 3, 4, 5]
             for seconds in times {

@@ -72,7 +72,7 @@ import Testing
     @Test(arguments: StoreBackend.available)
     func rowsOfAnEarlierVersionGoWithTheNextRegistration(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in
-            guard let sqlite = store as? SQLiteStore else { return }
+            guard let sqlite = store as? SQLStore else { return }
             let device = try await store.register(1, app: app) { $0.attributes = [Self.long: .set("new")] }
             try await sqlite.database.write { database in
                 try database.execute(

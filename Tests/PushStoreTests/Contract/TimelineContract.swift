@@ -173,7 +173,7 @@ import Testing
     func retentionAndErasureTakeTheTracesAlong(backend: StoreBackend) async throws {
         for isErased in [false, true] {
             try await backend.withStore { store, app in
-                guard let sqlite = store as? SQLiteStore else { return }
+                guard let sqlite = store as? SQLStore else { return }
                 let (notification, _) = try await self.sent(store, app)
                 _ = try await store.setState(.cancel, of: notification.id, now: self.now)
                 if isErased {

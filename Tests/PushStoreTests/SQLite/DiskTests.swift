@@ -173,7 +173,7 @@ import Testing
             }
             try file.close()
             do {
-                let damaged = try SQLiteStore(path: path, masterKey: try .fixture(1))
+                let damaged = try SQLStore(path: path, masterKey: try .fixture(1))
                 let faults = try await damaged.checkIntegrity()
                 #expect(!faults.isEmpty)
             } catch {
@@ -203,7 +203,7 @@ import Testing
             }
             #expect(try await store.checkIntegrity(isAtRest: true) == [])
             // Without foreign keys, as a defect would leave it.
-            try await store.database.writeUnchecked(sql)
+            try await store.sqliteFile.writeUnchecked(sql)
             let faults = try await store.checkIntegrity()
             #expect(!faults.isEmpty)
         }
@@ -401,14 +401,14 @@ import Testing
     }
 
     /// Limits the database to this number of pages, or to its present size.
-    private static func limit(_ store: SQLiteStore, pages: Int) async throws {
+    private static func limit(_ store: SQLStore, pages: Int) async throws {
         try await store.database.write { try $0.execute(sql: "PRAGMA max_page_count = \(pages)") }
     }
 
-    private func withStore(_ body: (SQLiteStore, Int64, String) async throws -> Void) async throws {
+    private func withStore(_ body: (SQLStore, Int64, String) async throws -> Void) async throws {
         try await withTemporaryDirectory { directory in
             let path = "\(directory)/provider.sqlite"
-            let store = try SQLiteStore(path: path, masterKey: try .fixture(1))
+            let store = try SQLStore(path: path, masterKey: try .fixture(1))
             let bundleID = try #require(Topic(Vectors.bundleID))
             let app = try await store.addApp(bundleID: bundleID, name: nil, now: self.now).app.id
             try await body(store, app, path)
@@ -416,7 +416,7 @@ import Testing
     }
 }
 
-extension StoreDatabase {
+extension SQLiteDatabase {
     /// Runs statements without foreign keys.
     fileprivate func writeUnchecked(_ sql: String) async throws {
         try await self.pool.writeWithoutTransaction { database in

@@ -15,7 +15,7 @@ import Testing
 
     @Test func noStatementScansATableThatGrows() async throws {
         try await withTemporaryDirectory { directory in
-            let store = try SQLiteStore(path: "\(directory)/provider.sqlite", masterKey: try .fixture(1))
+            let store = try SQLStore(path: "\(directory)/provider.sqlite", masterKey: try .fixture(1))
             let bundleID = try #require(Topic(Vectors.bundleID))
             let app = try await store.addApp(bundleID: bundleID, name: nil, now: self.now).app.id
             let statements = RecordedStatements()
@@ -42,13 +42,13 @@ import Testing
         }
     }
 
-    private func useEverything(_ store: SQLiteStore, _ app: Int64) async throws {
+    private func useEverything(_ store: SQLStore, _ app: Int64) async throws {
         try await self.useDevices(store, app)
         try await self.useNotifications(store, app)
         try await self.useServices(store, app)
     }
 
-    private func useDevices(_ store: SQLiteStore, _ app: Int64) async throws {
+    private func useDevices(_ store: SQLStore, _ app: Int64) async throws {
         for round in 0..<2 {
             try await store.register(1, app: app) { registration in
                 registration.installation = "phone"
@@ -75,7 +75,7 @@ import Testing
         _ = try await store.deleteDevices(app: app, token: .numbered(3), environment: nil, now: self.now)
     }
 
-    private func useNotifications(_ store: SQLiteStore, _ app: Int64) async throws {
+    private func useNotifications(_ store: SQLStore, _ app: Int64) async throws {
         let zones: [ShardPlan.Zone] = [.named("UTC"), .unknown, .remainder]
         for lane in NotificationRecord.Lane.allCases {
             for audience: Audience in [
@@ -116,7 +116,7 @@ import Testing
     }
 
     /// Sends to all recipients, which then wait for another try.
-    private func send(_ store: SQLiteStore, _ lane: NotificationRecord.Lane) async throws {
+    private func send(_ store: SQLStore, _ lane: NotificationRecord.Lane) async throws {
         let until = self.now.advanced(by: .seconds(1))
         for claim in try await store.claim(lane: lane, now: self.now, until: until, limit: 10) {
             let recipients = try await store.readAll(claim, page: 10, needs: .user)
@@ -134,7 +134,7 @@ import Testing
         _ = try await store.dueRetries(lane: lane, now: self.now, until: until, limit: 10, from: ClaimFilter())
     }
 
-    private func useServices(_ store: SQLiteStore, _ app: Int64) async throws {
+    private func useServices(_ store: SQLStore, _ app: Int64) async throws {
         _ = try await store.start(app: app)
         let number = try await store.claimed().notificationNumber
         _ = try await store.changeBadges(by: 1, notification: number, app: app, holders: ["alice"])

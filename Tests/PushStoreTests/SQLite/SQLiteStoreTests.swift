@@ -18,7 +18,7 @@ import Testing
     @Test func everythingIsThereAfterReopening() async throws {
         try await withTemporaryDirectory { directory in
             let path = "\(directory)/provider.sqlite"
-            let store = try SQLiteStore(path: path, masterKey: try .fixture(1))
+            let store = try SQLStore(path: path, masterKey: try .fixture(1))
             let app = try await store.addApp(
                 bundleID: try #require(Topic("com.example.MyApp")),
                 name: "My app",
@@ -30,7 +30,7 @@ import Testing
             _ = try await store.accept(notification, shards: [], idempotency: nil)
             try await store.close()
 
-            let again = try SQLiteStore(path: path, masterKey: try .fixture(1))
+            let again = try SQLStore(path: path, masterKey: try .fixture(1))
             #expect(try await again.app(bundleID: app.bundleID) == app)
             #expect(try await again.credential(app: app.id, environment: .sandbox) == self.credential)
             #expect(try await again.notification(notification.id) == notification)
@@ -39,7 +39,7 @@ import Testing
 
     @Test func noPartOfAPrivateKeyIsInTheFiles() async throws {
         try await withTemporaryDirectory { directory in
-            let store = try SQLiteStore(path: "\(directory)/provider.sqlite", masterKey: try .fixture(1))
+            let store = try SQLStore(path: "\(directory)/provider.sqlite", masterKey: try .fixture(1))
             let app = try await store.addApp(bundleID: try #require(Topic("a")), name: nil, now: Vectors.issuedAt).app
             try await store.setCredential(self.credential, app: app.id, environment: .sandbox)
             let lines = Vectors.privateKey.split(separator: "\n").map { Data($0.utf8) }
@@ -53,17 +53,17 @@ import Testing
     @Test func aWrongMasterKeyIsNoticedAtStart() async throws {
         try await withTemporaryDirectory { directory in
             let path = "\(directory)/provider.sqlite"
-            let store = try SQLiteStore(path: path, masterKey: try .fixture(1))
+            let store = try SQLStore(path: path, masterKey: try .fixture(1))
             let app = try await store.addApp(bundleID: try #require(Topic("a")), name: nil, now: Vectors.issuedAt).app
             try await store.setCredential(self.credential, app: app.id, environment: .sandbox)
             try await store.close()
-            #expect(throws: StoreError.wrongMasterKey) { try SQLiteStore(path: path, masterKey: try .fixture(2)) }
+            #expect(throws: StoreError.wrongMasterKey) { try SQLStore(path: path, masterKey: try .fixture(2)) }
         }
     }
 
     @Test func whatIsAcceptedIsSyncedToDisk() async throws {
         try await withTemporaryDirectory { directory in
-            let store = try SQLiteStore(path: "\(directory)/provider.sqlite", masterKey: try .fixture(1))
+            let store = try SQLStore(path: "\(directory)/provider.sqlite", masterKey: try .fixture(1))
             let (journal, synchronous) = try await store.database.write { database in
                 (
                     try database.value(sql: "PRAGMA journal_mode") as String?,
@@ -80,7 +80,7 @@ import Testing
             let path = "\(directory)/provider.sqlite"
             try Data(repeating: 65, count: 10_000).write(to: URL(filePath: path))
             #expect {
-                try SQLiteStore(path: path, masterKey: try .fixture(1))
+                try SQLStore(path: path, masterKey: try .fixture(1))
             } throws: { error in
                 guard case StoreError.cannotOpen(path, _) = error else { return false }
                 return true
@@ -91,13 +91,13 @@ import Testing
     @Test func aNewerSchemaIsRejected() async throws {
         try await withTemporaryDirectory { directory in
             let path = "\(directory)/provider.sqlite"
-            let store = try SQLiteStore(path: path, masterKey: try .fixture(1))
+            let store = try SQLStore(path: path, masterKey: try .fixture(1))
             try await store.database.write { database in
                 try database.execute(sql: "INSERT INTO grdb_migrations (identifier) VALUES ('999 from the future')")
             }
             try await store.close()
             #expect(throws: StoreError.newerSchema(path: path)) {
-                try SQLiteStore(path: path, masterKey: try .fixture(1))
+                try SQLStore(path: path, masterKey: try .fixture(1))
             }
         }
     }
@@ -146,11 +146,11 @@ import Testing
     @Test func oneFileHoldsEverythingOnceItIsClosed() async throws {
         try await withTemporaryDirectory { directory in
             let path = "\(directory)/provider.sqlite"
-            let store = try SQLiteStore(path: path, masterKey: try .fixture(1))
+            let store = try SQLStore(path: path, masterKey: try .fixture(1))
             _ = try await store.addApp(bundleID: try #require(Topic("a")), name: nil, now: Vectors.issuedAt)
             try await store.close()
             try FileManager.default.copyItem(atPath: path, toPath: "\(directory)/copy.sqlite")
-            let copy = try SQLiteStore(path: "\(directory)/copy.sqlite", masterKey: try .fixture(1))
+            let copy = try SQLStore(path: "\(directory)/copy.sqlite", masterKey: try .fixture(1))
             #expect(try await copy.apps().count == 1)
         }
     }

@@ -16,7 +16,7 @@ extension Database: SQLConnection {
 
     func hasEnded(after error: any Error) -> Bool {
         guard let error = error as? DatabaseError else { return false }
-        return StoreDatabase.isOfDisk(error) || !self.isInsideTransaction
+        return SQLiteDatabase.isOfDisk(error) || !self.isInsideTransaction
     }
 }
 

@@ -299,9 +299,3 @@ struct ReaderPool: Sendable {
         try await self.connections.run { try await self.database.read(body) }
     }
 }
-
-/// The result of one step of a query. Each step uses its own snapshot, so that no snapshot is held for long.
-enum QueryStep<State: Sendable, Value: Sendable>: Sendable {
-    case next(State)
-    case done(Value)
-}

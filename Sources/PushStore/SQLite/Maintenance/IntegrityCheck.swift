@@ -36,7 +36,7 @@ enum IntegrityCheck {
     }
 }
 
-extension SQLiteStore {
+extension SQLStore {
     /// Examines the database for faults, which takes about a second per million deliveries.
     /// - Parameter isAtRest: Whether no provider is sending, and ``recover(now:)`` followed the end of the last one.
     /// - Returns: Descriptions of the faults. An intact database has none.

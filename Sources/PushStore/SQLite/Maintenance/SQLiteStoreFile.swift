@@ -3,7 +3,7 @@ import GRDB
 package import ProviderModel
 import PushSupport
 
-/// The database file of a ``SQLiteStore``. It can be copied and examined while a provider uses it, without the master
+/// The database file of a ``SQLStore``. It can be copied and examined while a provider uses it, without the master
 /// key. Opening it runs no migrations.
 package struct SQLiteStoreFile: Sendable {
     /// The result of ``examine(isAtRest:masterKey:)``.

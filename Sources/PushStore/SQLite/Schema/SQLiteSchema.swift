@@ -1,22 +1,20 @@
 import GRDB
 
-/// The tables of the provider's database, and the numbered migrations that create them.
-///
-/// Version 0.1.0 begins with one migration. Each later change is a new migration. Released migrations never change.
+/// The application of the store's migrations (``SQLSchema``) to a file of SQLite.
 enum SQLiteSchema {
     /// The name of the first migration in versions before 0.1.0. No released version has it.
     private static let unreleased = "1 apps, devices, keys"
 
-    /// The migrator that applies the missing migrations, each in a transaction. Extensions contain the statements.
+    /// The migrator that applies the missing migrations, each in a transaction.
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1 initial schema") { database in
-            for sql in Self.initial { try database.execute(sql: sql) }
+            for sql in SQLSchema.initial { try database.execute(sql: sql) }
         }
-        for (identifier, sql) in [Self.from2, Self.from10, Self.from17].joined() {
+        for (identifier, sql) in [SQLSchema.from2, SQLSchema.from10, SQLSchema.from17].joined() {
             migrator.registerMigration(identifier) { try $0.execute(sql: sql) }
         }
-        for (identifier, sql) in Self.from29 {
+        for (identifier, sql) in SQLSchema.from29 {
             migrator.registerMigration(identifier, foreignKeyChecks: .immediate) { try $0.execute(sql: sql) }
         }
         return migrator

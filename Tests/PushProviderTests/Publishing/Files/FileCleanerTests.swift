@@ -14,13 +14,13 @@ import Testing
 @Suite(.timeLimit(.patience)) struct FileCleanerTests {
     /// A store and a folder with contents as old as the manual clock.
     private struct Fixture: Sendable {
-        let store: SQLiteStore
+        let store: SQLStore
         let folder: FileFolder
         let app: Int64
         let time = ManualTime()
 
         init(_ directory: String) async throws {
-            self.store = try SQLiteStore(path: "\(directory)/provider.sqlite", masterKey: .fixture(1))
+            self.store = try SQLStore(path: "\(directory)/provider.sqlite", masterKey: .fixture(1))
             self.folder = FileFolder(path: "\(directory)/files")
             let bundleID = try #require(Topic(Vectors.bundleID))
             self.app = try await self.store.addApp(bundleID: bundleID, name: nil, now: Vectors.issuedAt).app.id

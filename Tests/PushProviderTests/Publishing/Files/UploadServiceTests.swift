@@ -16,7 +16,7 @@ import Testing
     /// A store and a folder, which a crash can be simulated with.
     private struct Fixture: Sendable {
         let directory: String
-        let store: SQLiteStore
+        let store: SQLStore
         let app: Int64
         let uploads: UploadService
         let budgets: BudgetRegistry
@@ -43,7 +43,7 @@ import Testing
             self.folder = room.map { FileFolder(path: path, room: $0) } ?? FileFolder(path: path)
             var settings = PublishingSettings()
             (settings.quota, settings.maximumFiles) = (quota, files)
-            self.store = try SQLiteStore(path: "\(directory)/provider.sqlite", masterKey: .fixture(1))
+            self.store = try SQLStore(path: "\(directory)/provider.sqlite", masterKey: .fixture(1))
             let bundleID = try #require(Topic(Vectors.bundleID))
             self.app = try await self.store.addApp(bundleID: bundleID, name: nil, now: Vectors.issuedAt).app.id
             self.uploads = UploadService(

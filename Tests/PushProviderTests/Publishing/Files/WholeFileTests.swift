@@ -14,7 +14,7 @@ import Testing
 /// Files that are received in one go, with a hash that is known at their end.
 @Suite(.timeLimit(.patience)) struct WholeFileTests {
     private struct Fixture: Sendable {
-        let store: SQLiteStore
+        let store: SQLStore
         let app: Int64
         let folder: FileFolder
         let uploads: UploadService
@@ -30,7 +30,7 @@ import Testing
             quota: Int = 0,
             files: Int = FileRecord.maximumOfApp
         ) async throws {
-            self.store = try SQLiteStore(path: "\(directory)/provider.sqlite", masterKey: .fixture(1))
+            self.store = try SQLStore(path: "\(directory)/provider.sqlite", masterKey: .fixture(1))
             let bundleID = try #require(Topic(Vectors.bundleID))
             self.app = try await self.store.addApp(bundleID: bundleID, name: nil, now: Vectors.issuedAt).app.id
             let path = "\(directory)/files"

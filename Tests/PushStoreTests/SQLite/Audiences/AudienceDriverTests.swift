@@ -97,7 +97,7 @@ import Testing
         #expect(AudienceDriver.limit(wanted: -1, devices: -1) >= 0)
     }
 
-    private func plan(_ store: SQLiteStore, _ app: Int64, _ expression: AudienceExpression) async throws -> [String] {
+    private func plan(_ store: SQLStore, _ app: Int64, _ expression: AudienceExpression) async throws -> [String] {
         let claim = try self.claim(expression, app, isNarrow: true)
         return try await store.database.read { database in
             let chosen = try AudienceDriver.choose(expression, of: nil, app: app, limit: .max, in: database)
@@ -125,10 +125,10 @@ import Testing
     private func withDevices(
         _ count: Int,
         seed: UInt64,
-        _ body: (SQLiteStore, Int64) async throws -> Void
+        _ body: (SQLStore, Int64) async throws -> Void
     ) async throws {
         try await withTemporaryDirectory { directory in
-            let store = try SQLiteStore(path: "\(directory)/provider.sqlite", masterKey: try .fixture(1))
+            let store = try SQLStore(path: "\(directory)/provider.sqlite", masterKey: try .fixture(1))
             let bundleID = try #require(Topic(Vectors.bundleID))
             let app = try await store.addApp(bundleID: bundleID, name: nil, now: self.now).app.id
             var generator = AudienceGenerator(seed: seed)

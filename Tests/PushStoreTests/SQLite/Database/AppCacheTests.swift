@@ -12,9 +12,9 @@ import Testing
 @Suite(.timeLimit(.patience)) struct AppCacheTests {
     let now = Vectors.issuedAt
 
-    private func withStore(_ body: (SQLiteStore, AppRecord) async throws -> Void) async throws {
+    private func withStore(_ body: (SQLStore, AppRecord) async throws -> Void) async throws {
         try await withTemporaryDirectory { directory in
-            let store = try SQLiteStore(path: "\(directory)/provider.sqlite", masterKey: try .fixture(1))
+            let store = try SQLStore(path: "\(directory)/provider.sqlite", masterKey: try .fixture(1))
             let bundleID = try #require(Topic(Vectors.bundleID))
             #expect(try await store.app(bundleID: bundleID) == nil, "that there is none is kept too")
             try await body(store, try await store.addApp(bundleID: bundleID, name: nil, now: self.now).app)

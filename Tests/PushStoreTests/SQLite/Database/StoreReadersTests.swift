@@ -20,7 +20,7 @@ import Testing
         ) as Int? ?? 0
     }
 
-    private func ask(_ store: SQLiteStore, _ key: Int, budget: Duration = long) -> Task<Int, any Error> {
+    private func ask(_ store: SQLStore, _ key: Int, budget: Duration = long) -> Task<Int, any Error> {
         QueryCaller.$current.withValue(QueryCaller(budget: budget, account: BudgetCaller(.principal(self.keys[key])))) {
             Task { try await store.database.query { try Self.endless($0) } }
         }
@@ -30,14 +30,14 @@ import Testing
         attempt: Duration = .milliseconds(1),
         turn: Duration = .milliseconds(500),
         _ budgets: [BudgetedResource: BudgetLimits] = [:],
-        _ body: (SQLiteStore, Int64) async throws -> Void
+        _ body: (SQLStore, Int64) async throws -> Void
     ) async throws {
         try await withTemporaryDirectory { directory in
             var limits = QueryLimits.patient
             (limits.attempt, limits.turn) = (attempt, turn)
             var waiting = BudgetedResource.queries.row.limits
             waiting.patience = Self.long
-            let store = try SQLiteStore(
+            let store = try SQLStore(
                 path: "\(directory)/provider.sqlite",
                 masterKey: try .fixture(1),
                 limits: limits,
@@ -99,7 +99,7 @@ import Testing
     /// However many keys of an app ask, another app's query is next.
     @Test func appsTakeTurnsBeforeKeys() async throws {
         try await self.withStore(turn: .patience) { store, _ in
-            let readers = store.database.readers
+            let readers = try store.sqliteFile.readers
             let isOver = Shared(false)
             let order = Shared<[String]>([])
             func ask(_ app: String, _ key: Int) -> Task<Int, any Error> {
@@ -167,7 +167,7 @@ import Testing
         try await withTemporaryDirectory { directory in
             let budgets = BudgetRegistry([.queryAttempts: limits], clock: { clock })
             let key = try MasterKey.fixture(1)
-            let store = try SQLiteStore(
+            let store = try SQLStore(
                 path: "\(directory)/provider.sqlite",
                 masterKey: key,
                 limits: .patient,
@@ -195,7 +195,7 @@ import Testing
             let account = BudgetCaller(app: Topic("com.example.app"))
             let caller = QueryCaller(budget: budget, purpose: purpose, account: account)
             let query = Task {
-                try await store.database.readers.turns(caller, from: 0) { _, steps in
+                try await store.sqliteFile.readers.turns(caller, from: 0) { _, steps in
                     // Others have the processor.
                     Thread.sleep(forTimeInterval: 0.05)
                     return steps == 5 ? QueryStep<Int, Int>.done(steps) : .next(steps + 1)
@@ -213,7 +213,7 @@ import Testing
     /// Somebody waits for the response, whoever else is counted.
     @Test func aCountIsGivenUpWhileItWaits() async throws {
         try await self.withStore(BudgetLimits.patient) { store, _ in
-            let readers = store.database.readers
+            let readers = try store.sqliteFile.readers
             let isOver = Shared(false)
             func count(_ app: String, givenUpAt: ContinuousClock.Instant? = nil) async throws -> Int {
                 let caller = QueryCaller(
@@ -240,7 +240,7 @@ import Testing
         var limits = BudgetedResource.counts.row.limits
         (limits.waiting, limits.patience) = (.init(whole: 64, app: 1), Self.long)
         try await self.withStore(turn: .zero, [.counts: limits]) { store, _ in
-            let readers = store.database.readers
+            let readers = try store.sqliteFile.readers
             let isOver = Shared(false)
             func count(_ app: String, until isDone: @escaping @Sendable (Int) -> Bool) -> Task<Int, any Error> {
                 let account = BudgetCaller(app: Topic(app))
@@ -275,7 +275,7 @@ import Testing
     /// A query of several steps gives its turn to others between them.
     @Test func aLongCountLetsOthersHaveATurn() async throws {
         try await self.withStore(turn: .zero, BudgetLimits.patient) { store, _ in
-            let readers = store.database.readers
+            let readers = try store.sqliteFile.readers
             let hog = Task {
                 let caller = QueryCaller(
                     budget: Self.long,

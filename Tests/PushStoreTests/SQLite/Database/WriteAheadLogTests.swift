@@ -24,7 +24,7 @@ import Testing
     private func withStore(
         limits logLimits: LogStateMachine.Limits = Self.limits,
         renewals: Int = .max,
-        _ body: (SQLiteStore, Int64, String) async throws -> Void
+        _ body: (SQLStore, Int64, String) async throws -> Void
     ) async throws {
         try await withTemporaryDirectory { directory in
             var limits = QueryLimits.patient
@@ -36,7 +36,7 @@ import Testing
             }
             let path = "\(directory)/provider.sqlite"
             let key = try MasterKey.fixture(1)
-            let store = try SQLiteStore(
+            let store = try SQLStore(
                 path: path,
                 masterKey: key,
                 limits: limits,
@@ -51,7 +51,7 @@ import Testing
     }
 
     /// Registers devices, several pages of the log each, and returns the greatest length of the log.
-    private func register(_ numbers: Range<Int>, in store: SQLiteStore, app: Int64) async throws -> Int {
+    private func register(_ numbers: Range<Int>, in store: SQLStore, app: Int64) async throws -> Int {
         var greatest = 0
         for number in numbers {
             try await store.register(number, app: app)
@@ -174,11 +174,11 @@ import Testing
     }
 
     /// Keeps a snapshot, as a read does that could not renew its own, until the gate is opened.
-    private func keepSnapshot(of store: SQLiteStore, until gate: Gate) async throws -> Task<Void, any Error> {
+    private func keepSnapshot(of store: SQLStore, until gate: Gate) async throws -> Task<Void, any Error> {
         let hasBegun = OneShotValue<Void>()
         let task = Task {
-            try await store.database.log.whileLasting {
-                let snapshot = try store.database.pool.makeSnapshot()
+            try await store.sqliteFile.log.whileLasting {
+                let snapshot = try store.sqliteFile.pool.makeSnapshot()
                 hasBegun.resolve(.success(()))
                 await gate.pass()
                 try snapshot.close()
@@ -199,7 +199,7 @@ import Testing
             let lasting = try await self.keepSnapshot(of: store, until: gate)
             _ = try await self.register(0..<200, in: store, app: app)
             #expect(store.logBytes > limits.renewal * 4096)
-            #expect(!store.database.log.isFolding, "no other read begins anew")
+            #expect(try !store.sqliteFile.log.isFolding, "no other read begins anew")
             #expect(store.logFolds == (folds, 0))
             gate.open()
             try await lasting.value
@@ -218,7 +218,7 @@ import Testing
             let gate = Gate()
             let lasting = try await self.keepSnapshot(of: store, until: gate)
             let writes = Task { try await self.register(0..<200, in: store, app: app) }
-            try await eventually { !store.database.log.admitsWriter }
+            try await eventually { try !store.sqliteFile.log.admitsWriter }
             #expect(store.logBytes < Self.bound)
             gate.open()
             try await lasting.value

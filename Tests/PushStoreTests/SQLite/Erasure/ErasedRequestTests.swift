@@ -189,7 +189,7 @@ import Testing
             let erasure = try await store.eraseUser("alice", app: app, steady: self.now)
             #expect(try await self.run(schedule, store) == .scheduleChanged)
             while try await store.continueErasure(erasure, now: self.now) {}
-            let sqlite = try #require(store as? SQLiteStore)
+            let sqlite = try #require(store as? SQLStore)
             let bodies = try await sqlite.database.read { database in
                 let sql = "SELECT body FROM libraryItem UNION ALL SELECT body FROM libraryVersion"
                 return try database.rows(sql: sql).compactMap { $0["body"] as Data? }

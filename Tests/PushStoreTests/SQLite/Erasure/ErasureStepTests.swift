@@ -13,16 +13,16 @@ import Testing
 @Suite(.timeLimit(.patience)) struct ErasureStepTests {
     private let now = Vectors.issuedAt
 
-    private func run(_ body: (SQLiteStore, _ app: Int64) async throws -> Void) async throws {
+    private func run(_ body: (SQLStore, _ app: Int64) async throws -> Void) async throws {
         try await withTemporaryDirectory { directory in
-            let store = try SQLiteStore(path: "\(directory)/provider.sqlite", masterKey: try .fixture(1))
+            let store = try SQLStore(path: "\(directory)/provider.sqlite", masterKey: try .fixture(1))
             let bundleID = try #require(Topic(Vectors.bundleID))
             try await body(store, try await store.addApp(bundleID: bundleID, name: nil, now: self.now).app.id)
         }
     }
 
     /// Adds a device of Alice with a receipt for a notification in progress.
-    private func addReceipt(_ store: SQLiteStore, _ app: Int64) async throws -> (device: Int64, NotificationRecord) {
+    private func addReceipt(_ store: SQLStore, _ app: Int64) async throws -> (device: Int64, NotificationRecord) {
         let device = try await store.register(1, app: app) { ($0.installation, $0.user) = ("phone", .set("alice")) }
         let notification = try await store.start(app: app) { $0.content.receipts = .device }
         let entry = ReceiptBatch.Entry(
@@ -73,7 +73,7 @@ import Testing
     @Test func theRequestIsKnownAfterARestart() async throws {
         try await withTemporaryDirectory { directory in
             let (path, key) = ("\(directory)/provider.sqlite", try MasterKey.fixture(1))
-            let store = try SQLiteStore(path: path, masterKey: key)
+            let store = try SQLStore(path: path, masterKey: key)
             let bundleID = try #require(Topic(Vectors.bundleID))
             let app = try await store.addApp(bundleID: bundleID, name: nil, now: self.now).app.id
             let other = try await store.register(1, app: app) { $0.user = .set("bob") }
@@ -82,7 +82,7 @@ import Testing
             #expect(try await store.continueErasure(erasure, now: self.now), "some are left")
             try await store.register(1, app: app) { $0.user = .set("alice") }
             try await store.close()
-            let next = try SQLiteStore(path: path, masterKey: key)
+            let next = try SQLStore(path: path, masterKey: key)
             #expect(try await next.erasures() == [erasure])
             while try await next.continueErasure(erasure, now: self.now) {}
             let left = try await next.devices(app: app, audience: .everyone, after: 0, limit: 99)
@@ -118,7 +118,7 @@ import Testing
     }
 
     /// Returns the result of a run that was decided from a version of a schedule.
-    private func run(_ schedule: UUID, version: Int64, in store: SQLiteStore, _ app: Int64) async throws -> Acceptance {
+    private func run(_ schedule: UUID, version: Int64, in store: SQLStore, _ app: Int64) async throws -> Acceptance {
         var run = try NotificationRecord.fixture(app: app, to: .devices(.everyone))
         run.run = ScheduleRun(schedule: schedule, at: self.now)
         let shards = [ShardPlan(notBefore: self.now)]
@@ -195,7 +195,7 @@ import Testing
     }
 
     /// Returns the statements that the writer carries out from the beginning of `body` to its end.
-    private func statements(of store: SQLiteStore, _ body: () async throws -> Void) async throws -> [String] {
+    private func statements(of store: SQLStore, _ body: () async throws -> Void) async throws -> [String] {
         let statements = Mutex<[String]>([])
         try await store.database.write { database in
             try database.traceStatements { sql in statements.withLock { $0.append(sql) } }

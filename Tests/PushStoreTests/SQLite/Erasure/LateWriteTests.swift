@@ -34,7 +34,7 @@ import Testing
                 #expect(try await store.addPublication(publication) == .noApp)
                 #expect(try await store.addUpload(upload, quota: nil) == .noApp)
             }
-            let sqlite = try #require(store as? SQLiteStore)
+            let sqlite = try #require(store as? SQLStore)
             let left = try await sqlite.database.read { database in
                 try ["userPreference", "badge", "publication", "upload"].map {
                     try database.count(sql: "SELECT count(*) FROM \($0)")

@@ -295,9 +295,9 @@ import Testing
         }
     }
 
-    private func withStore(_ body: (SQLiteStore, Int64) async throws -> Void) async throws {
+    private func withStore(_ body: (SQLStore, Int64) async throws -> Void) async throws {
         try await withTemporaryDirectory { directory in
-            let store = try SQLiteStore(path: "\(directory)/provider.sqlite", masterKey: try .fixture(1))
+            let store = try SQLStore(path: "\(directory)/provider.sqlite", masterKey: try .fixture(1))
             let bundleID = try #require(Topic(Vectors.bundleID))
             let app = try await store.addApp(bundleID: bundleID, name: nil, now: self.now).app.id
             try await body(store, app)
@@ -306,7 +306,7 @@ import Testing
     }
 }
 
-extension SQLiteStore {
+extension SQLStore {
     fileprivate func damage(_ sql: String) async throws {
         try await self.database.write { try $0.execute(sql: sql) }
     }

@@ -41,7 +41,7 @@ import Testing
             #expect(mode == 0o600)
             let names = try FileManager.default.contentsOfDirectory(atPath: directory)
             #expect(names.filter { $0.contains("backup") } == ["backup.sqlite"], "it needs no other file")
-            let copy = try SQLiteStore(path: path, masterKey: try .fixture(1))
+            let copy = try SQLStore(path: path, masterKey: try .fixture(1))
             #expect(try await copy.checkIntegrity(isAtRest: true) == [])
             #expect(try await copy.credential(app: app, environment: .sandbox) != nil)
             let count = try await copy.count(app: app, audience: .everyone, environment: nil)
@@ -68,7 +68,7 @@ import Testing
             let path = "\(directory)/backup.sqlite"
             try Data("half a database".utf8).write(to: URL(filePath: "\(path).part"))
             try await file.copy(to: path)
-            #expect(try await SQLiteStore(path: path, masterKey: try .fixture(1)).close() == ())
+            #expect(try await SQLStore(path: path, masterKey: try .fixture(1)).close() == ())
         }
     }
 
@@ -106,7 +106,7 @@ import Testing
     @Test func aDamagedCopyDoesNotGetItsName() async throws {
         try await self.withStore { store, app, file, directory in
             _ = try await store.register(Self.registrations(1...2), app: app, now: self.now)
-            try await store.database.pool.writeWithoutTransaction { database in
+            try await store.sqliteFile.pool.writeWithoutTransaction { database in
                 try database.execute(sql: "PRAGMA foreign_keys = 0; DELETE FROM app; PRAGMA foreign_keys = 1")
             }
             let path = "\(directory)/backup.sqlite"
@@ -141,7 +141,7 @@ import Testing
     @Test func aFileInAFolderThatCannotBeWrittenIsExamined() async throws {
         try await self.withStore { store, app, _, directory in
             try await store.register(1, app: app)
-            _ = try await store.database.pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
+            _ = try await store.sqliteFile.pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
             let folder = "\(directory)/folder 1"
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             let file = SQLiteStoreFile(path: "\(folder)/a?b.sqlite")
@@ -238,10 +238,10 @@ import Testing
         numbers.map { DeviceRegistration(environment: .sandbox, token: .numbered($0)) }
     }
 
-    private func withStore(_ body: (SQLiteStore, Int64, SQLiteStoreFile, String) async throws -> Void) async throws {
+    private func withStore(_ body: (SQLStore, Int64, SQLiteStoreFile, String) async throws -> Void) async throws {
         try await withTemporaryDirectory { directory in
             let path = "\(directory)/provider.sqlite"
-            let store = try SQLiteStore(path: path, masterKey: try .fixture(1))
+            let store = try SQLStore(path: path, masterKey: try .fixture(1))
             let bundleID = try #require(Topic(Vectors.bundleID))
             let app = try await store.addApp(bundleID: bundleID, name: nil, now: self.now).app.id
             let credential = CredentialRecord.certificate(pem: "pem", passphrase: nil)

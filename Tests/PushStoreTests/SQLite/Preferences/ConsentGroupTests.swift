@@ -9,7 +9,7 @@ import Testing
 /// The groups of devices that a preview counts.
 @Suite(.timeLimit(.patience)) struct ConsentGroupTests {
     /// Gives devices quiet hours of their own, from one second number to the next.
-    private static func add(_ numbers: ClosedRange<Int>, app: Int64, in store: SQLiteStore) async throws {
+    private static func add(_ numbers: ClosedRange<Int>, app: Int64, in store: SQLStore) async throws {
         try await store.database.write { database in
             for number in numbers {
                 let hours = "\(Self.time(number / 1000))-\(Self.time(100 + number % 1000))"
@@ -29,10 +29,10 @@ import Testing
 
     @Test func tooManyGroupsAreNotCounted() async throws {
         try await withTemporaryDirectory { directory in
-            let store = try SQLiteStore(path: "\(directory)/provider.sqlite", masterKey: try .fixture(1))
+            let store = try SQLStore(path: "\(directory)/provider.sqlite", masterKey: try .fixture(1))
             let bundleID = try #require(Topic(Vectors.bundleID))
             let app = try await store.addApp(bundleID: bundleID, name: nil, now: Vectors.issuedAt).app
-            let most = SQLiteStore.maximumConsentGroups
+            let most = SQLStore.maximumConsentGroups
             let content = try NotificationRecord.fixture(app: app.id, to: .devices(.everyone)).content
             func groups() async throws -> [ConsentGroup]? {
                 try await store.consentGroups(

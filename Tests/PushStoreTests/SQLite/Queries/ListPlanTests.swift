@@ -10,9 +10,9 @@ import Testing
 
 /// Lists walk over an index in its order: nothing is sorted, and nothing is read from the beginning.
 @Suite(.timeLimit(.patience)) struct ListPlanTests {
-    private func withStore(_ body: (SQLiteStore, Int64) async throws -> Void) async throws {
+    private func withStore(_ body: (SQLStore, Int64) async throws -> Void) async throws {
         try await withTemporaryDirectory { directory in
-            let store = try SQLiteStore(path: "\(directory)/provider.sqlite", masterKey: try .fixture(1))
+            let store = try SQLStore(path: "\(directory)/provider.sqlite", masterKey: try .fixture(1))
             let bundleID = try #require(Topic(Vectors.bundleID))
             let app = try await store.addApp(bundleID: bundleID, name: nil, now: Vectors.issuedAt).app.id
             try await body(store, app)
@@ -75,7 +75,7 @@ import Testing
                 for sort in DeviceSort.allCases {
                     for after in [nil, ListPosition(key: 1, number: device)] {
                         let faults = try await store.database.read { database in
-                            let scan = try #require(try SQLiteStore.scan(wanted, sort, after: after, in: database))
+                            let scan = try #require(try SQLStore.scan(wanted, sort, after: after, in: database))
                             return try self.faults(scan, in: database)
                         }
                         #expect(faults == [], "\(wanted) \(sort)")

@@ -14,9 +14,9 @@ import Testing
 
     private func after(_ milliseconds: Int64) -> Timestamp { self.now.advanced(by: .milliseconds(milliseconds)) }
 
-    private func run(_ body: (SQLiteStore, _ app: Int64) async throws -> Void) async throws {
+    private func run(_ body: (SQLStore, _ app: Int64) async throws -> Void) async throws {
         try await withTemporaryDirectory { directory in
-            let store = try SQLiteStore(path: "\(directory)/provider.sqlite", masterKey: try .fixture(1))
+            let store = try SQLStore(path: "\(directory)/provider.sqlite", masterKey: try .fixture(1))
             let bundleID = try #require(Topic(Vectors.bundleID))
             try await body(store, try await store.addApp(bundleID: bundleID, name: nil, now: self.now).app.id)
         }

@@ -12,10 +12,10 @@ import Testing
 
     /// Runs a test with a notification that has receipts of all six events under each of two subjects.
     private func run(
-        _ body: (SQLiteStore, NotificationRecord, _ number: Int64) async throws -> Void
+        _ body: (SQLStore, NotificationRecord, _ number: Int64) async throws -> Void
     ) async throws {
         try await withTemporaryDirectory { directory in
-            let store = try SQLiteStore(path: "\(directory)/provider.sqlite", masterKey: try .fixture(1))
+            let store = try SQLStore(path: "\(directory)/provider.sqlite", masterKey: try .fixture(1))
             let bundleID = try #require(Topic(Vectors.bundleID))
             let app = try await store.addApp(bundleID: bundleID, name: nil, now: self.now).app.id
             let notification = try await store.start(app: app)

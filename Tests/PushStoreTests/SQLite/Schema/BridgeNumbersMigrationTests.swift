@@ -33,7 +33,7 @@ import Testing
                 }
             }
             try queue.close()
-            let store = try SQLiteStore(path: path, masterKey: try .fixture(1))
+            let store = try SQLStore(path: path, masterKey: try .fixture(1))
             let now = Timestamp(milliseconds: 10)
             let new = BridgeRecord(kind: .gorush, name: "com.example.C", app: 7, changedAt: now)
             _ = try await store.setBridge(new, keepsSecret: false)

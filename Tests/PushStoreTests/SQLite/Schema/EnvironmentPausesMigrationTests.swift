@@ -38,7 +38,7 @@ import Testing
                 )
             }
             try queue.close()
-            let store = try SQLiteStore(path: path, masterKey: try .fixture(1))
+            let store = try SQLStore(path: path, masterKey: try .fixture(1))
             let target = AppEnvironment(app: 7, environment: .production)
             #expect(try await store.environmentPauses() == [])
             #expect(try await store.holdingEnvironments() == [])

@@ -12,7 +12,7 @@ import Testing
     private let now = Timestamp(seconds: 100)
 
     /// Opens a database in which app 7 had two files and app 8 one. Two of the three have been unused for long.
-    private func run(_ body: (SQLiteStore) async throws -> Void) async throws {
+    private func run(_ body: (SQLStore) async throws -> Void) async throws {
         try await withTemporaryDirectory { directory in
             let path = "\(directory)/provider.sqlite"
             let queue = try DatabaseQueue(path: path)
@@ -30,7 +30,7 @@ import Testing
                 )
             }
             try queue.close()
-            let store = try SQLiteStore(path: path, masterKey: try .fixture(1))
+            let store = try SQLStore(path: path, masterKey: try .fixture(1))
             try await body(store)
             #expect(try await store.checkIntegrity() == [])
             try await store.close()
@@ -38,7 +38,7 @@ import Testing
     }
 
     /// Returns the app, the number of files and the bytes of each row.
-    private func usage(_ store: SQLiteStore) async throws -> [[Int64]] {
+    private func usage(_ store: SQLStore) async throws -> [[Int64]] {
         try await store.database.read { database in
             try database.rows(sql: "SELECT * FROM fileUsage ORDER BY app").map { row in
                 ["app", "files", "bytes"].map { (column: String) in row[column] as Int64? ?? -1 }
@@ -47,7 +47,7 @@ import Testing
     }
 
     /// Adds a complete file of 5 bytes.
-    private func add(_ byte: UInt8, to app: Int64, in store: SQLiteStore) async throws {
+    private func add(_ byte: UInt8, to app: Int64, in store: SQLStore) async throws {
         let upload = UploadRecord(
             id: UUID(),
             app: app,
@@ -96,7 +96,7 @@ import Testing
                     INSERT INTO file (hash, app, size, contentType, name, createdAt)
                     SELECT randomblob(32), 7, 1, 'application/zip', 'd', 1 FROM numbered
                     """
-                try database.run(sql: sql, [SQLiteStore.erasedAtOnce + 500])
+                try database.run(sql: sql, [SQLStore.erasedAtOnce + 500])
             }
             #expect(try await self.usage(store).first == [7, 1502, 1542])
             let erasure = try #require(try await store.eraseApp(7, now: self.now, steady: self.now))
@@ -111,7 +111,7 @@ import Testing
     @Test func noFileIsReadForWhatAnAppHasStored() async throws {
         try await self.run { store in
             let plan = try await store.database.read { database in
-                try database.plan(of: SQLiteStore.storedOfApp, [7])
+                try database.plan(of: SQLStore.storedOfApp, [7])
             }
             let words = plan.flatMap { $0.split(separator: " ") }
             #expect(words.contains("fileUsage") && words.contains("uploadByApp"), "\(plan)")

@@ -70,7 +70,7 @@ import Testing
                 (id: id, request: Self.request(Self.before)), (id: damaged, request: Data("{T09:30.5Z".utf8)),
             ]
             try await Self.migrated(path, schedules, item: item)
-            let store = try SQLiteStore(path: path, masterKey: try .fixture(1))
+            let store = try SQLStore(path: path, masterKey: try .fixture(1))
             let stored = try #require(try await store.schedule(id))
             let request = try JSONValue(parsing: Self.request(Self.after))
             #expect(try JSONValue(parsing: stored.request) == request)

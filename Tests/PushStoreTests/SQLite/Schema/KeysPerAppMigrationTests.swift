@@ -29,7 +29,7 @@ import Testing
                 )
             }
             try queue.close()
-            let store = try SQLiteStore(path: path, masterKey: try .fixture(1))
+            let store = try SQLStore(path: path, masterKey: try .fixture(1))
             let record = APIKeyRecord(id: key, name: "ci", scopes: [.admin], createdAt: Timestamp(milliseconds: 1))
             #expect(try await store.key(hash: [1, 2]) == record)
             #expect(try await store.deleteKey(key) == .lastAdmin)

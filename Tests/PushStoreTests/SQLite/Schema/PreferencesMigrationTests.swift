@@ -41,7 +41,7 @@ import Testing
                 )
             }
             try queue.close()
-            let store = try SQLiteStore(path: path, masterKey: try .fixture(1))
+            let store = try SQLStore(path: path, masterKey: try .fixture(1))
             let app = try #require(try await store.app(id: 7))
             #expect(app.rate == 5)
             #expect(app.cap == nil)

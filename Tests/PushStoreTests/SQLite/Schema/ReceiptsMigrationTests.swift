@@ -37,7 +37,7 @@ import Testing
                 )
             }
             try queue.close()
-            let store = try SQLiteStore(path: path, masterKey: try .fixture(1))
+            let store = try SQLStore(path: path, masterKey: try .fixture(1))
             #expect(try await store.app(id: 7)?.receipts == ReceiptLevel.none)
             #expect(try await store.notification(id)?.content.receipts == ReceiptLevel.none)
             #expect(try await store.notification(id)?.progress.accepted == 1)

@@ -14,7 +14,7 @@ import Testing
         try await withTemporaryDirectory { directory in
             let path = "\(directory)/provider.sqlite"
             for _ in 1...2 {
-                let store = try SQLiteStore(path: path, masterKey: try .fixture(1))
+                let store = try SQLStore(path: path, masterKey: try .fixture(1))
                 let (migrations, faults, strays) = try await store.database.read { database in
                     (
                         try SQLiteSchema.migrations(in: database),
@@ -39,7 +39,7 @@ import Testing
     /// A table that is not strict stores texts where numbers belong; a missing index makes a page a scan.
     @Test func everyTableIsStrictAndEveryIndexIsThere() async throws {
         try await withTemporaryDirectory { directory in
-            let store = try SQLiteStore(path: "\(directory)/provider.sqlite", masterKey: try .fixture(1))
+            let store = try SQLStore(path: "\(directory)/provider.sqlite", masterKey: try .fixture(1))
             let (loose, indexes) = try await store.database.read { database in
                 (
                     try database.values(
@@ -71,7 +71,7 @@ import Testing
                 try database.execute(sql: sql, arguments: [sealed])
             }
             try pool.close()
-            let store = try SQLiteStore(path: path, masterKey: key)
+            let store = try SQLStore(path: path, masterKey: key)
             let stored = try #require(try await store.certificates().first)
             #expect(stored.credential == .certificate(pem: "pem", passphrase: nil))
             #expect(stored.announcedStage == nil)
@@ -106,7 +106,7 @@ import Testing
                 )
             }
             try queue.close()
-            let store = try SQLiteStore(path: path, masterKey: try .fixture(1))
+            let store = try SQLStore(path: path, masterKey: try .fixture(1))
             let old = try #require(try await store.notification(id))
             #expect(old.name == nil && old.key == nil && old.resendOf == nil && old.content.expiresIn == nil)
             #expect(old.content.expiration == .at(seconds: 1_700_000_000))
@@ -156,7 +156,7 @@ import Testing
     /// Its owner was removed only if the statement says which one that is.
     @Test func aReferenceToAMissingRowIsRejected() async throws {
         try await withTemporaryDirectory { directory in
-            let store = try SQLiteStore(path: "\(directory)/provider.sqlite", masterKey: try .fixture(1))
+            let store = try SQLStore(path: "\(directory)/provider.sqlite", masterKey: try .fixture(1))
             await #expect(throws: StoreError.ownerRemoved(.app)) {
                 try await store.database.write { database in
                     _ = try database.insert(into: "credential", of: .app, Self.credentialOfAMissingApp)
@@ -178,7 +178,7 @@ import Testing
     /// What others refer to is not called removed, as it is still there.
     @Test func theDeletionOfAReferencedRowIsAnErrorOfTheDatabase() async throws {
         try await withTemporaryDirectory { directory in
-            let store = try SQLiteStore(path: "\(directory)/provider.sqlite", masterKey: try .fixture(1))
+            let store = try SQLStore(path: "\(directory)/provider.sqlite", masterKey: try .fixture(1))
             let bundleID = try #require(Topic(Vectors.bundleID))
             let app = try await store.addApp(bundleID: bundleID, name: nil, now: Timestamp(milliseconds: 0)).app
             try await store.database.write { database in
@@ -209,7 +209,7 @@ import Testing
             try migrator.migrate(queue)
             try await queue.write { try $0.execute(sql: "INSERT INTO app VALUES (1)") }
             let error = StoreError.unreleasedSchema(path: path, migration: "11 token memory")
-            #expect(throws: error) { try SQLiteStore(path: path, masterKey: try .fixture(1)) }
+            #expect(throws: error) { try SQLStore(path: path, masterKey: try .fixture(1)) }
             #expect(error.description.contains("before 0.1.0 (its last migration is \"11 token memory\")"))
             #expect(error.description.contains("use the version that wrote it"))
             let (tables, apps) = try await queue.read { database in

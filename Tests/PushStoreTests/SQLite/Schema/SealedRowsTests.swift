@@ -42,7 +42,7 @@ import Testing
             #expect(try await store.checkIntegrity().count == 2)
             try await store.close()
             // Two rows that do not open do not mean a wrong master key, and a start does not repair them.
-            let again = try SQLiteStore(path: path, masterKey: try .fixture(1))
+            let again = try SQLStore(path: path, masterKey: try .fixture(1))
             #expect(try await again.checkIntegrity().count == 2)
             #expect(try await again.credential(app: apps[0], environment: .sandbox) != nil)
         }
@@ -124,13 +124,13 @@ import Testing
             }
             let text = StoreError.missingMasterKey(path: key, database: path).description
             #expect(text.contains("\(key) is missing"))
-            let again = try SQLiteStore(path: path, masterKey: try .fixture(1))
+            let again = try SQLStore(path: path, masterKey: try .fixture(1))
             try await again.execute("DELETE FROM \(kind)")
             try await again.close()
             // No secret needs the old key any more.
             let new = try MasterKey.load(orCreateAt: key, besideDatabase: path)
-            try await SQLiteStore(path: path, masterKey: new).close()
-            await #expect(throws: Never.self) { try await SQLiteStore(path: path, masterKey: new).close() }
+            try await SQLStore(path: path, masterKey: new).close()
+            await #expect(throws: Never.self) { try await SQLStore(path: path, masterKey: new).close() }
         }
     }
 
@@ -172,9 +172,9 @@ import Testing
                 "INSERT INTO person (id, name, nameKey, role, password, createdAt) VALUES ('1', 'A', 'a', 'admin', 'hash', 0)"
             )
             try await store.close()
-            #expect(throws: StoreError.wrongMasterKey) { try SQLiteStore(path: path, masterKey: try .fixture(2)) }
+            #expect(throws: StoreError.wrongMasterKey) { try SQLStore(path: path, masterKey: try .fixture(2)) }
             #expect(try !SQLiteStoreFile(path: path).isOpened(by: try .fixture(2)))
-            try await SQLiteStore(path: path, masterKey: try .fixture(1)).close()
+            try await SQLStore(path: path, masterKey: try .fixture(1)).close()
         }
     }
 
@@ -196,13 +196,13 @@ import Testing
             try await store.setCredential(.certificate(pem: "pem", passphrase: nil), app: app, environment: .sandbox)
             try await store.execute("UPDATE credential SET sealed = randomblob(60)")
             try await store.close()
-            #expect(throws: StoreError.wrongMasterKey) { try SQLiteStore(path: path, masterKey: try .fixture(2)) }
-            let again = try SQLiteStore(path: path, masterKey: try .fixture(1))
+            #expect(throws: StoreError.wrongMasterKey) { try SQLStore(path: path, masterKey: try .fixture(2)) }
+            let again = try SQLStore(path: path, masterKey: try .fixture(1))
             #expect(try await again.checkIntegrity().count == 1)
         }
     }
 
-    private func apps(_ store: SQLiteStore) async throws -> [Int64] {
+    private func apps(_ store: SQLStore) async throws -> [Int64] {
         var apps: [Int64] = []
         for name in ["a", "b"] {
             apps.append(try await store.addApp(bundleID: try #require(Topic(name)), name: nil, now: self.now).app.id)
@@ -210,10 +210,10 @@ import Testing
         return apps
     }
 
-    private func withStore(_ body: (SQLiteStore, String) async throws -> Void) async throws {
+    private func withStore(_ body: (SQLStore, String) async throws -> Void) async throws {
         try await withTemporaryDirectory { directory in
             let path = "\(directory)/provider.sqlite"
-            try await body(try SQLiteStore(path: path, masterKey: try .fixture(1)), path)
+            try await body(try SQLStore(path: path, masterKey: try .fixture(1)), path)
         }
     }
 
@@ -225,7 +225,7 @@ import Testing
     }
 }
 
-extension SQLiteStore {
+extension SQLStore {
     fileprivate func execute(_ sql: String) async throws {
         try await self.database.write { try $0.execute(sql: sql) }
     }

@@ -34,7 +34,7 @@ import Testing
                 )
             }
             try queue.close()
-            let store = try SQLiteStore(path: path, masterKey: try .fixture(1))
+            let store = try SQLStore(path: path, masterKey: try .fixture(1))
             #expect(try await store.notification(id)?.progress.skipped == 1)
             #expect(try await store.notification(id)?.audience == .tokens([]))
             #expect(try await store.skipCounts(of: id).isEmpty)

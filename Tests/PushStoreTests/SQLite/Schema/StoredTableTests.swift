@@ -61,7 +61,7 @@ import Testing
     /// Calls `body` with the names of the columns of each table of a new database.
     private func withTables(_ body: ([String: [String]]) throws -> Void) async throws {
         try await withTemporaryDirectory { directory in
-            let store = try SQLiteStore(path: "\(directory)/provider.sqlite", masterKey: try .fixture(1))
+            let store = try SQLStore(path: "\(directory)/provider.sqlite", masterKey: try .fixture(1))
             let tables = try await store.database.read { database -> [String: [String]] in
                 let sql = """
                     SELECT m.name AS name, c.name AS column FROM sqlite_master AS m, pragma_table_info(m.name) AS c

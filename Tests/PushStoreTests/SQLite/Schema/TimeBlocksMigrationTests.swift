@@ -33,7 +33,7 @@ import Testing
                 }
             }
             try queue.close()
-            let store = try SQLiteStore(path: path, masterKey: try .fixture(1))
+            let store = try SQLStore(path: path, masterKey: try .fixture(1))
             let (from, to) = (Timestamp(seconds: 100), Timestamp(seconds: 102))
             var filter = NotificationFilter(apps: [7])
             (filter.from, filter.to) = (from, to)

@@ -10,7 +10,7 @@ import Testing
 /// A database of version 0.1.0, opened by one that knows kinds of tokens.
 @Suite(.timeLimit(.patience)) struct TokenKindMigrationTests {
     /// Makes a database with the first migration only, and rows of an app.
-    private func withDatabase(_ sql: String, _ body: (SQLiteStore) async throws -> Void) async throws {
+    private func withDatabase(_ sql: String, _ body: (SQLStore) async throws -> Void) async throws {
         try await withTemporaryDirectory { directory in
             let path = "\(directory)/provider.sqlite"
             let queue = try DatabaseQueue(path: path)
@@ -24,7 +24,7 @@ import Testing
                 )
             }
             try queue.close()
-            let store = try SQLiteStore(path: path, masterKey: try .fixture(1))
+            let store = try SQLStore(path: path, masterKey: try .fixture(1))
             try await body(store)
             let faults = try await store.database.read { try $0.values(sql: "PRAGMA integrity_check") as [String] }
             #expect(faults == ["ok"])

@@ -37,7 +37,7 @@ import Testing
                 )
             }
             try queue.close()
-            let store = try SQLiteStore(path: path, masterKey: try .fixture(1))
+            let store = try SQLStore(path: path, masterKey: try .fixture(1))
             let progress = try #require(try await store.notification(id)).progress
             #expect((progress.accepted, progress.failed, progress.unknown) == (1, 1, 0))
             #expect(try await store.checkIntegrity().isEmpty)

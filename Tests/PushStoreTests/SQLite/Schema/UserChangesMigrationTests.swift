@@ -13,7 +13,7 @@ import Testing
     private let now = Vectors.issuedAt
 
     /// Opens a database in which the third device was added after the request for Alice's erasure.
-    private func run(_ body: (SQLiteStore) async throws -> Void) async throws {
+    private func run(_ body: (SQLStore) async throws -> Void) async throws {
         try await withTemporaryDirectory { directory in
             let path = "\(directory)/provider.sqlite"
             let queue = try DatabaseQueue(path: path)
@@ -45,13 +45,13 @@ import Testing
                 }
             }
             try queue.close()
-            let store = try SQLiteStore(path: path, masterKey: try .fixture(1))
+            let store = try SQLStore(path: path, masterKey: try .fixture(1))
             try await body(store)
             try await store.close()
         }
     }
 
-    private func devices(of user: String, _ store: SQLiteStore) async throws -> [Int64] {
+    private func devices(of user: String, _ store: SQLStore) async throws -> [Int64] {
         try await store.devices(app: 7, audience: .user(user), after: 0, limit: 9).map(\.id)
     }
 

@@ -1,0 +1,32 @@
+import ProviderModel
+import PushSupport
+import PushTypes
+
+/// A cache of facts about apps that every accepted or sent notification depends on.
+///
+/// A change of the underlying tables clears the cache before the call that writes returns (``AppChangeMark``).
+final class AppCache: Sendable {
+    /// The key of a cached fact. Its case determines the type of the value.
+    enum Question: Hashable {
+        case app(id: Int64)
+        case appNamed(Topic)
+        case environments(app: Int64)
+        case stop(app: Int64)
+        case wants(WebhookRecord.Event, app: Int64)
+    }
+
+    private struct Answer<Value: Sendable>: Sendable {
+        let value: Value
+    }
+
+    private let answers = SharedCache<Question, any Sendable>(maximum: 10_000)
+
+    /// Returns the cached value for a key, or calls `read` and caches its result.
+    func value<Value: Sendable>(_ question: Question, _ read: () async throws -> Value) async throws -> Value {
+        let answer = try await self.answers.read(question) { Answer(value: try await read()) }
+        if let answer = answer as? Answer<Value> { return answer.value }
+        return try await read()
+    }
+
+    func forget() { self.answers.forget() }
+}

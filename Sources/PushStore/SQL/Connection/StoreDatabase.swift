@@ -1,0 +1,58 @@
+/// The database of a store, by an engine that manages its connections.
+///
+/// A failed transaction changes nothing. An error that may disappear without a change of the database is
+/// ``StoreError/cannotWrite(why:)``.
+protocol StoreDatabase: Sendable {
+    /// The facts about apps that are cached until a transaction changes them.
+    var apps: AppCache { get }
+    /// The number of running long queries, and the number of those that wait in the queue.
+    var queryCounts: (running: Int, waiting: Int) { get }
+
+    /// Reads a row by its key, or a short list, for an API request. It takes a few milliseconds at most.
+    func lookup<Value: Sendable>(_ body: @Sendable (any SQLConnection) throws -> Value) async throws -> Value
+
+    /// Runs a query for an API request that may take long. It takes turns with others, within the time budget of the
+    /// ``QueryCaller``.
+    func query<Value: Sendable>(_ body: @Sendable (any SQLConnection) throws -> Value) async throws -> Value
+
+    /// Runs a long query in steps, each of which uses its own snapshot.
+    func query<State: Sendable, Value: Sendable>(
+        from state: State,
+        _ step: @Sendable (any SQLConnection, State) throws -> QueryStep<State, Value>
+    ) async throws -> Value
+
+    /// Reads for the dispatcher or another background service of the provider.
+    func read<Value: Sendable>(_ body: @Sendable (any SQLConnection) throws -> Value) async throws -> Value
+
+    /// Reads for a background service that can repeat an interrupted read with a smaller one.
+    /// - Returns: `nil` if the read was interrupted.
+    func readOnce<Value: Sendable>(_ body: @Sendable (any SQLConnection) throws -> Value) async throws -> Value?
+
+    /// Writes in one transaction, which is on disk when this method returns.
+    func write<Value: Sendable>(_ body: @Sendable (any SQLConnection) throws -> Value) async throws -> Value
+
+    /// Overwrites the space of all deleted rows, so that no trace of them remains on the disk.
+    /// - Returns: `true`, or `false` if an old snapshot prevents it.
+    func overwriteDeleted() async throws -> Bool
+
+    /// Interrupts running long queries, and rejects new ones.
+    func endQueries()
+
+    /// Closes the connections once the running reads have finished.
+    func close() async throws
+}
+
+extension StoreDatabase {
+    /// Runs one statement in its own transaction, which is on disk when this method returns.
+    /// - Returns: The number of changed rows.
+    @discardableResult
+    func run(sql: String, _ arguments: SQLArguments = []) async throws -> Int {
+        try await self.write { try $0.run(sql: sql, arguments) }
+    }
+}
+
+/// The result of one step of a query. Each step uses its own snapshot, so that no snapshot is held for long.
+enum QueryStep<State: Sendable, Value: Sendable>: Sendable {
+    case next(State)
+    case done(Value)
+}
