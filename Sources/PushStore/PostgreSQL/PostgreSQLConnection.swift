@@ -233,6 +233,12 @@ final class PostgreSQLConnection: SQLConnection {
 
     // The wire.
 
+    /// Whether nothing has come since the last answer. If the server has ended the connection, its end has.
+    var isQuiet: Bool {
+        var descriptor = pollfd(fd: PQsocket(self.connection), events: Int16(POLLIN), revents: 0)
+        return descriptor.fd >= 0 && poll(&descriptor, 1, 0) == 0
+    }
+
     private var lastMessage: String {
         String(cString: PQerrorMessage(self.connection)).trimmingCharacters(in: .whitespacesAndNewlines)
     }

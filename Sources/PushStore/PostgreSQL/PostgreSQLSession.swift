@@ -15,7 +15,7 @@ final class PostgreSQLSession {
     func connect() throws { self.connection = try self.connected() }
 
     private func connected() throws -> PostgreSQLConnection {
-        if let connection, connection.loss == nil { return connection }
+        if let connection, connection.loss == nil, connection.isQuiet { return connection }
         // The old one is closed before, as the server may be short of them.
         self.connection = nil
         let connection = try PostgreSQLConnection(self.settings, columns: self.columns)
