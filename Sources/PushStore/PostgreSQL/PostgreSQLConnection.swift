@@ -86,7 +86,7 @@ final class PostgreSQLConnection: SQLConnection {
     func primaryKeyColumns(of table: String) throws -> [String] {
         let sql = """
             SELECT attname FROM pg_catalog.pg_index
-            CROSS JOIN unnest(indkey::int2[]) WITH ORDINALITY AS part (number, place)
+            JOIN unnest(indkey::int2[]) WITH ORDINALITY AS part (number, place) ON true
             JOIN pg_catalog.pg_attribute ON attrelid = indrelid AND attnum = number
             WHERE indisprimary AND indrelid = to_regclass(?) ORDER BY place
             """

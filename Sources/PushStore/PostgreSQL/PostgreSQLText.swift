@@ -1,9 +1,10 @@
 #if PostgreSQL
 /// A statement of the store, translated into the SQL of PostgreSQL.
 ///
-/// Parameters (`?`, `?3` and `:name`) become `$n`, with the numbers that SQLite gives them. `INDEXED BY` is removed,
-/// and blob literals are written for PostgreSQL. Strings, quoted identifiers and comments stay as they are. Any text
-/// is translated, also one that is no SQL: the server judges it.
+/// Parameters (`?`, `?3` and `:name`) become `$n`, with the numbers that SQLite gives them. The hints `INDEXED BY` and
+/// `CROSS` are removed. `IS` between values becomes `IS NOT DISTINCT FROM`, and blob literals are written for
+/// PostgreSQL. Strings, quoted identifiers and comments stay as they are. Any text is translated, also one that is no
+/// SQL: the server judges it.
 struct PostgreSQLText: Sendable {
     /// The maximum number of a parameter in PostgreSQL's protocol.
     static let maximumParameter = 65_535
@@ -39,6 +40,8 @@ struct PostgreSQLText: Sendable {
 private struct PostgreSQLTranslation {
     /// The words that are reserved in PostgreSQL, and names in the store.
     private static let quotedWords: Set<String> = ["user"]
+    /// The words that make a test of PostgreSQL out of `IS`.
+    private static let tests: Set<String> = ["null", "true", "false", "unknown", "distinct"]
 
     private let bytes: [UInt8]
     private var position = 0
@@ -165,6 +168,8 @@ private struct PostgreSQLTranslation {
             (self.position, self.lastWord) = (hintEnd, nil)
             return
         }
+        if folded == "cross", self.word(after: end).word == "join" { return self.position = end }
+        if folded == "is", let operatorEnd = self.comparisonEnd(after: end) { return self.position = operatorEnd }
         let isAlias = self.lastWord?.word == "as"
         if isAlias || word != folded && word != word.uppercased() && self.spellings[folded] == nil {
             self.spellings[folded] = word
@@ -174,12 +179,29 @@ private struct PostgreSQLTranslation {
         self.lastWord = last
     }
 
+    /// Returns the word after blanks in lower case, which may be empty, and its end.
+    private func word(after end: Int) -> (word: String, end: Int) {
+        let start = self.end(end, while: Self.isBlank)
+        let end = self.end(start, while: Self.isWord)
+        return (String(decoding: self.bytes[start..<end], as: UTF8.self).lowercased(), end)
+    }
+
+    /// Writes the comparison of two values for `IS` or `IS NOT`.
+    /// - Returns: The end of these words; `nil` for an `IS` that PostgreSQL knows, such as `IS NULL`, and for a last one.
+    private mutating func comparisonEnd(after end: Int) -> Int? {
+        let next = self.word(after: end)
+        let (isNegated, operatorEnd) = next.word == "not" ? (true, next.end) : (false, end)
+        let operand = self.end(operatorEnd, while: Self.isBlank)
+        guard operand < self.bytes.count, !Self.tests.contains(self.word(after: operatorEnd).word) else { return nil }
+        self.write(isNegated ? "IS DISTINCT FROM" : "IS NOT DISTINCT FROM", through: operatorEnd)
+        return operatorEnd
+    }
+
     /// Returns the end of `INDEXED BY name` or `NOT INDEXED` after the word `INDEXED`; `nil` if it is neither.
     private func hintEnd(after end: Int) -> Int? {
         if self.lastWord?.word == "not" { return end }
-        let by = self.end(end, while: Self.isBlank)
-        let byEnd = self.end(by, while: Self.isWord)
-        guard String(decoding: self.bytes[by..<byEnd], as: UTF8.self).lowercased() == "by" else { return nil }
+        let (by, byEnd) = self.word(after: end)
+        guard by == "by" else { return nil }
         let name = self.end(byEnd, while: Self.isBlank)
         if self.byte(at: name) == UInt8(ascii: "\"") { return self.quotedEnd(name) }
         let nameEnd = self.end(name, while: Self.isWord)

@@ -169,7 +169,8 @@ import Testing
     func garbageIsAnErrorOrNothing(sql: String) throws {
         let database = try self.connection()
         do {
-            _ = try database.row(sql: sql)
+            let statement = try database.prepare(sql)
+            _ = try statement.step()
         } catch let error as PostgreSQLError {
             #expect(error.kind == .other)
             #expect(error.state?.count == 5)

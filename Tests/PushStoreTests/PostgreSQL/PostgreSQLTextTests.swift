@@ -25,6 +25,11 @@ import Testing
         ("SELECT user, t.user, users, 'user', \"user\"", "SELECT \"user\", t.\"user\", users, 'user', \"user\""),
         ("SELECT 0x1F, 1e5, 1.5, ?", "SELECT 0x1F, 1e5, 1.5, $1"),
         ("SELECT caf\u{e9}, ?", "SELECT caf\u{e9}, $1"),
+        ("a CROSS JOIN b ON c", "a  JOIN b ON c"), ("SELECT cross FROM t", "SELECT cross FROM t"),
+        ("a IS ? AND b IS NOT :b", "a IS NOT DISTINCT FROM $1 AND b IS DISTINCT FROM $2"),
+        ("a is not 10 OR (a) IS NOT (SELECT 1)", "a IS DISTINCT FROM 10 OR (a) IS DISTINCT FROM (SELECT 1)"),
+        ("a IS NULL, b IS NOT null, c IS TRUE", "a IS NULL, b IS NOT null, c IS TRUE"),
+        ("a IS NOT DISTINCT FROM ?", "a IS NOT DISTINCT FROM $1"), ("a IS", "a IS"), ("a IS NOT ", "a IS NOT "),
         // Texts that are no SQL.
         ("'", "'"), ("\"", "\""), ("'a?", "'a?"), ("/*", "/*"), ("/*/", "/*/"), ("/* ?", "/* ?"), ("--", "--"),
         ("x'", "x'"), ("x'00", "x'00"), ("x''' ?", "x''' ?"), ("?", "$1"), (":", ":"), ("::", "::"), (":::a", "::$1"),
