@@ -66,6 +66,7 @@ final class PostgreSQLPool: Sendable {
         isCancellable: Bool,
         _ body: @escaping @Sendable (any SQLConnection) throws -> Value
     ) async throws -> Value {
+        try Task.checkCancellation()
         guard let lane = self.lanes[lane] else { throw StoreError.ending }
         let repeats = self.limits.repeats
         let call = PostgreSQLCall(isCancellable: isCancellable) { session in

@@ -340,41 +340,36 @@ import Testing
         }
     }
 
+    /// The running transactions are committed, and the waiting calls fail.
     @Test func aPoolIsClosedUnderLoad() async throws {
-        let done = Counter()
         try await self.withPool(connections: 3) { pool async throws in
-            let began = Counter()
-            let written = await withTaskGroup(of: Bool.self) { group in
-                for _ in 0..<200 {
+            let (began, written, end) = (Counter(), Counter(), DispatchSemaphore(value: 0))
+            await withTaskGroup(of: Void.self) { group in
+                for number in 0..<200 {
                     group.addTask {
                         do {
                             try await pool.write(.commits, .readCommitted) { database in
-                                began.increment()
-                                try database.run(sql: "SELECT pg_sleep(0.01)")
-                                try database.run(
-                                    sql: "INSERT INTO counter VALUES (?, 0)",
-                                    Int64(began.increment()) + 1_000_000
-                                )
+                                try database.run(sql: "INSERT INTO counter VALUES (?, 0)", Int64(number + 100))
+                                guard began.increment() > 30 else { return }
+                                #expect(end.wait(timeout: .now() + 30) == .success)
                             }
-                            done.increment()
-                            return true
+                            written.increment()
                         } catch {
                             #expect(error as? StoreError == .ending)
-                            return false
                         }
                     }
                 }
                 group.addTask {
-                    while done.count < 20 { try? await Task.sleep(for: .milliseconds(5)) }
+                    while began.count < 33 { try? await Task.sleep(for: .milliseconds(5)) }
+                    async let closing: Void = pool.close()
+                    while pool.waitingCount(.commits) > 0 { try? await Task.sleep(for: .milliseconds(5)) }
+                    for _ in 0..<3 { end.signal() }
+                    await closing
                     await pool.close()
-                    await pool.close()
-                    return false
                 }
-                return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
             }
-            #expect(written >= 20)
-            #expect(written < 200)
-            #expect(written == done.count)
+            // A call that comes after the pool is closed fails as well.
+            #expect(written.count == 33)
             await #expect(throws: StoreError.ending) { try await pool.write { _ in } }
             await #expect(throws: StoreError.ending) { try await pool.read { _ in } }
         }
