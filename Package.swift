@@ -88,6 +88,7 @@ let package = Package(
             description: "Provider, gateway and command: Hummingbird, GRDB and ArgumentParser",
             enabledTraits: ["Device", "Encryption", "Networking"]
         ),
+        .trait(name: "PostgreSQL", description: "PushStore's engine for PostgreSQL: the system's libpq"),
         .default(enabledTraits: ["Server"]),
     ],
     dependencies: [
@@ -160,7 +161,18 @@ let package = Package(
         ),
         // The nouns of a provider: records, values, and the grammar of requests. Values only.
         module("ProviderModel", ["PushSupport", "PushTypes", "PushWire", .crypto]),
-        module("PushStore", ["ProviderModel", "PushSupport", "PushTypes", "PushWire", .crypto, .grdb, .grdbSQLite]),
+        .systemLibrary(
+            name: "CLibPQ",
+            pkgConfig: "libpq",
+            providers: [.apt(["libpq-dev"]), .brew(["libpq"])]
+        ),
+        module(
+            "PushStore",
+            [
+                "ProviderModel", "PushSupport", "PushTypes", "PushWire", .crypto, .grdb, .grdbSQLite,
+                .target(name: "CLibPQ", condition: .when(traits: ["PostgreSQL"])),
+            ]
+        ),
         module(
             "PushProvider",
             [

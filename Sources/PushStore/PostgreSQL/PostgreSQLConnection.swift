@@ -1,0 +1,305 @@
+#if PostgreSQL
+import CLibPQ
+import Foundation
+
+/// A connection to PostgreSQL. It is used on one thread.
+///
+/// Once an error says that the connection is lost, it fails at once with every further statement: libpq goes on saying
+/// that all is well after some of these errors.
+final class PostgreSQLConnection: SQLConnection {
+    /// The kinds of transactions.
+    enum Isolation: Sendable {
+        case serializable, readCommitted
+        /// A read on one snapshot.
+        case snapshot
+
+        fileprivate var command: String {
+            switch self {
+            case .serializable: "BEGIN ISOLATION LEVEL SERIALIZABLE, READ WRITE"
+            case .readCommitted: "BEGIN ISOLATION LEVEL READ COMMITTED, READ WRITE"
+            case .snapshot: "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"
+            }
+        }
+    }
+
+    private let connection: OpaquePointer
+    private let settings: PostgreSQLSettings
+    private let columns: [String: String]
+    /// The sources of the kept statements by their texts.
+    private var sources: [String: PostgreSQLSource] = [:]
+    /// The number of plans that the server keeps for this connection.
+    private(set) var planCount = 0
+    private var uses = 0
+    private var names = 0
+    /// The first error of the transaction, which is also that of its end.
+    private var transactionError: PostgreSQLError?
+    /// The error after which the connection is of no more use.
+    private(set) var loss: PostgreSQLError?
+
+    /// Connects to the first of the servers that takes writes, which waits at most ``PostgreSQLSettings`` say.
+    /// - Parameter columns: The known names of columns by their names in lower case.
+    /// - Throws: ``PostgreSQLError`` of the kind `unavailable`.
+    init(_ settings: PostgreSQLSettings, columns: [String: String] = [:]) throws {
+        let connection = settings.withParameters { PQconnectdbParams($0, $1, 0) }
+        guard let connection else { throw PostgreSQLError.unavailable("there is no memory for a connection") }
+        (self.connection, self.settings, self.columns) = (connection, settings, columns)
+        // Without this, libpq writes notices to the standard error.
+        _ = PQsetNoticeReceiver(connection, { _, _ in }, nil)
+        guard PQstatus(connection) == CONNECTION_OK else {
+            throw PostgreSQLError.unavailable("\(settings) cannot be reached: \(self.lastMessage)")
+        }
+        guard PQsetnonblocking(connection, 1) == 0 else { throw PostgreSQLError.unavailable(self.lastMessage) }
+        if settings.namesStatements { try self.command(settings.timeoutCommands(isLocal: false)) }
+    }
+
+    deinit { PQfinish(self.connection) }
+
+    // The statements.
+
+    func prepare(_ sql: String, isKept: Bool) throws -> any SQLStatement {
+        if let loss { throw loss }
+        let source: PostgreSQLSource
+        if isKept, let known = self.sources[sql] {
+            source = known
+        } else {
+            source = PostgreSQLSource(
+                PostgreSQLText(sql, columns: self.columns),
+                isKept: isKept && self.settings.namesStatements
+            )
+            if isKept { self.keep(source, for: sql) }
+        }
+        self.uses += 1
+        source.lastUse = self.uses
+        return PostgreSQLStatement(source, of: self)
+    }
+
+    func hasTable(_ name: String) throws -> Bool {
+        try self.hasRow(
+            sql: """
+                SELECT 1 FROM pg_catalog.pg_class WHERE relname = lower(?) AND relkind IN ('r', 'p')
+                AND pg_catalog.pg_table_is_visible(oid)
+                """,
+            [name]
+        )
+    }
+
+    func primaryKeyColumns(of table: String) throws -> [String] {
+        let sql = """
+            SELECT attname FROM pg_catalog.pg_index
+            JOIN unnest(indkey::int2[]) WITH ORDINALITY AS part (number, place) ON true
+            JOIN pg_catalog.pg_attribute ON attrelid = indrelid AND attnum = number
+            WHERE indisprimary AND indrelid = to_regclass(?) ORDER BY place
+            """
+        let names: [String] = try self.values(sql: sql, [table])
+        return names.map { self.columns[$0] ?? $0 }
+    }
+
+    func hasEnded(after error: any Error) -> Bool {
+        self.loss != nil || PQtransactionStatus(self.connection) != PQTRANS_INTRANS
+    }
+
+    /// Keeps a source. If there are too many, those that have not been used for the longest time are forgotten.
+    private func keep(_ source: PostgreSQLSource, for sql: String) {
+        let maximum = self.settings.maximumStatements
+        if self.sources.count >= maximum || self.planCount >= maximum {
+            let oldest = self.sources.sorted { $0.value.lastUse < $1.value.lastUse }.prefix(max(1, maximum / 4))
+            let names = oldest.flatMap { $0.value.plans.map(\.name) }.filter { !$0.isEmpty }
+            // A failed transaction takes no further command, and also prepares nothing.
+            guard (try? self.command(names.map { "DEALLOCATE \($0)" }.joined(separator: ";"))) != nil else { return }
+            for (text, source) in oldest {
+                // A statement that still uses the source goes on without a name.
+                (source.plans, source.isKept) = ([], false)
+                self.sources[text] = nil
+            }
+            self.planCount -= names.count
+        }
+        self.sources[sql] = source
+    }
+
+    /// Returns the plan of a statement whose parameters take the values. The server prepares it if there is none.
+    func plan(_ source: PostgreSQLSource, for values: [SQLValue]) throws -> PostgreSQLPlan {
+        try self.encode(source, values).plan
+    }
+
+    private func encode(
+        _ source: PostgreSQLSource,
+        _ values: [SQLValue]
+    ) throws -> (plan: PostgreSQLPlan, parameters: PostgreSQLParameters) {
+        for plan in source.plans {
+            if let parameters = PostgreSQLParameters(values, plan.parameterTypes) { return (plan, parameters) }
+        }
+        let plan = try self.prepare(source, for: values)
+        guard let parameters = PostgreSQLParameters(values, plan.parameterTypes) else { throw SQLArgumentError() }
+        return (plan, parameters)
+    }
+
+    private func prepare(_ source: PostgreSQLSource, for values: [SQLValue]) throws -> PostgreSQLPlan {
+        let types = values.enumerated().map { index, value in
+            source.text.hasParameter(index + 1) ? PostgreSQLParameters.declaredType(value) : PostgreSQLType.text
+        }
+        var name = ""
+        if source.isKept {
+            self.names += 1
+            name = "m\(String(Self.hash(source.text.sql), radix: 16))_\(self.names)"
+        }
+        let sql = source.text.sql
+        _ = try self.answer(sql: sql) { PQsendPrepare($0, name, sql, Int32(types.count), types) }
+        let description = try self.answer(sql: sql) { PQsendDescribePrepared($0, name) }
+        let plan = PostgreSQLPlan(
+            name: name,
+            parameterTypes: description.parameterTypes,
+            columnNames: description.columnNames
+        )
+        source.plans.append(plan)
+        if source.isKept { self.planCount += 1 }
+        return plan
+    }
+
+    func execute(_ source: PostgreSQLSource, _ values: [SQLValue]) throws -> PostgreSQLResult {
+        let (plan, parameters) = try self.encode(source, values)
+        let sql = source.text.sql
+        return try parameters.withArguments { count, values, lengths, formats in
+            try self.answer(sql: sql) { connection in
+                plan.name.isEmpty
+                    ? PQsendQueryParams(connection, sql, count, plan.parameterTypes, values, lengths, formats, 1)
+                    : PQsendQueryPrepared(connection, plan.name, count, values, lengths, formats, 1)
+            }
+        }
+    }
+
+    /// Returns the FNV-1a hash of a text, which is the same in every process, so that the server's logs and views
+    /// tell which statement it is.
+    private static func hash(_ text: String) -> UInt64 {
+        text.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0100_0000_01B3 }
+    }
+
+    // Transactions.
+
+    /// Runs commands without parameters and results, which a semicolon separates.
+    @discardableResult
+    func command(_ sql: String) throws -> PostgreSQLResult { try self.answer(sql: sql) { PQsendQuery($0, sql) } }
+
+    func begin(_ isolation: Isolation) throws {
+        self.transactionError = nil
+        // Behind a pooler, the settings of a session would be those of another's.
+        let timeouts = self.settings.namesStatements ? "" : ";\(self.settings.timeoutCommands(isLocal: true))"
+        try self.command(isolation.command + timeouts)
+    }
+
+    /// Commits the transaction.
+    /// - Throws: ``PostgreSQLError``. If it is ``PostgreSQLError/isCommitUnknown``, the transaction may be committed.
+    func commit() throws {
+        let wasLost = self.loss != nil
+        do {
+            let result = try self.command("COMMIT")
+            // A transaction that has failed is rolled back, which is no error of the command.
+            guard result.command == "COMMIT" else {
+                throw self.transactionError ?? PostgreSQLError(kind: .other, message: "the transaction was rolled back")
+            }
+        } catch var error as PostgreSQLError {
+            error.isCommitUnknown = error.kind == .unavailable && !wasLost
+            throw error
+        }
+    }
+
+    /// Ends the transaction, also after an error. If that fails, the connection is lost, and the server ends it.
+    func rollback() {
+        guard self.loss == nil else { return }
+        do { try self.command("ROLLBACK") } catch {
+            self.loss = self.loss ?? .unavailable("the transaction could not be rolled back")
+        }
+    }
+
+    /// Runs `body` in a transaction.
+    func transaction<Value>(_ isolation: Isolation, _ body: (any SQLConnection) throws -> Value) throws -> Value {
+        try self.begin(isolation)
+        return try self.finish(isolation, body)
+    }
+
+    /// Runs `body` in the transaction that has begun, and ends it.
+    func finish<Value>(_ isolation: Isolation, _ body: (any SQLConnection) throws -> Value) throws -> Value {
+        do {
+            let value = try body(self)
+            do { try self.commit() } catch var error as PostgreSQLError {
+                if isolation == .snapshot { error.isCommitUnknown = false }
+                throw error
+            }
+            return value
+        } catch {
+            self.rollback()
+            throw error
+        }
+    }
+
+    // The wire.
+
+    /// Whether nothing has come since the last answer. If the server has ended the connection, its end has.
+    var isQuiet: Bool {
+        var descriptor = pollfd(fd: PQsocket(self.connection), events: Int16(POLLIN), revents: 0)
+        return descriptor.fd >= 0 && poll(&descriptor, 1, 0) == 0
+    }
+
+    private var lastMessage: String {
+        String(cString: PQerrorMessage(self.connection)).trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    /// Sends a command, and waits for its answer.
+    private func answer(sql: String, _ send: (OpaquePointer) -> Int32) throws -> PostgreSQLResult {
+        if let loss { throw loss }
+        do {
+            guard send(self.connection) == 1 else { throw PostgreSQLError.unavailable(self.lastMessage) }
+            return try self.receive(sql: sql)
+        } catch let error as PostgreSQLError {
+            self.transactionError = self.transactionError ?? error
+            if error.endsConnection || PQstatus(self.connection) != CONNECTION_OK { self.loss = error }
+            throw error
+        }
+    }
+
+    /// Waits for all results of a command, and returns the last one.
+    /// - Throws: The first error among them.
+    private func receive(sql: String) throws -> PostgreSQLResult {
+        // A server that hangs does not keep to its own limit.
+        let end = ContinuousClock.now + self.settings.longestAnswer
+        try self.flush(until: end)
+        var (last, failure): (PostgreSQLResult?, PostgreSQLError?)
+        while true {
+            while PQisBusy(self.connection) == 1 { try self.wait(POLLIN, until: end) }
+            guard let result = PQgetResult(self.connection).map(PostgreSQLResult.init) else { break }
+            last = result
+            switch result.status {
+            case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY: break
+            case PGRES_COPY_IN, PGRES_COPY_OUT, PGRES_COPY_BOTH:
+                throw PostgreSQLError.unavailable("a statement has begun a COPY")
+            default: failure = failure ?? PostgreSQLError(result, sql: sql)
+            }
+        }
+        if let failure { throw failure }
+        guard let last else { throw PostgreSQLError.unavailable(self.lastMessage) }
+        return last
+    }
+
+    private func flush(until end: ContinuousClock.Instant) throws {
+        while true {
+            switch PQflush(self.connection) {
+            case 0: return
+            case 1: try self.wait(POLLIN | POLLOUT, until: end)
+            default: throw PostgreSQLError.unavailable(self.lastMessage)
+            }
+        }
+    }
+
+    /// Waits until the socket is ready, and reads what has come.
+    private func wait(_ events: Int32, until end: ContinuousClock.Instant) throws {
+        var descriptor = pollfd(fd: PQsocket(self.connection), events: Int16(events), revents: 0)
+        guard descriptor.fd >= 0 else { throw PostgreSQLError.unavailable("the connection is closed") }
+        let rest = (end - .now) / .milliseconds(1)
+        guard rest > 0, poll(&descriptor, 1, Int32(min(rest.rounded(.up), 3_600_000))) != 0 else {
+            throw PostgreSQLError.unavailable("the server has not answered within \(self.settings.longestAnswer)")
+        }
+        // An interrupted wait is repeated by the caller.
+        guard Int32(descriptor.revents) & ~POLLOUT != 0 else { return }
+        guard PQconsumeInput(self.connection) == 1 else { throw PostgreSQLError.unavailable(self.lastMessage) }
+    }
+}
+#endif

@@ -1,0 +1,57 @@
+#if PostgreSQL
+import Foundation
+
+/// The connection of one thread, which is made again after it is lost.
+final class PostgreSQLSession {
+    private let settings: PostgreSQLSettings
+    private let columns: [String: String]
+    private var connection: PostgreSQLConnection?
+
+    init(_ settings: PostgreSQLSettings, columns: [String: String]) {
+        (self.settings, self.columns) = (settings, columns)
+    }
+
+    /// Connects if there is no connection.
+    func connect() throws { self.connection = try self.connected() }
+
+    private func connected() throws -> PostgreSQLConnection {
+        if let connection, connection.loss == nil, connection.isQuiet { return connection }
+        // The old one is closed before, as the server may be short of them.
+        self.connection = nil
+        let connection = try PostgreSQLConnection(self.settings, columns: self.columns)
+        self.connection = connection
+        return connection
+    }
+
+    /// Runs `body` in a transaction, and again while other transactions conflict with it.
+    func transaction<Value>(
+        _ isolation: PostgreSQLConnection.Isolation,
+        repeats: Int,
+        _ body: (any SQLConnection) throws -> Value
+    ) throws -> Value {
+        var count = 0
+        while true {
+            do {
+                return try self.begun(isolation).finish(isolation, body)
+            } catch let error as PostgreSQLError where error.kind == .serialization && count < repeats {
+                count += 1
+                // Two that conflict would meet again if both began at once.
+                Thread.sleep(forTimeInterval: .random(in: 0...0.005) * Double(count * count))
+            }
+        }
+    }
+
+    /// Begins a transaction. A connection that was lost since its last use is replaced, as nothing has been done yet.
+    private func begun(_ isolation: PostgreSQLConnection.Isolation) throws -> PostgreSQLConnection {
+        let known = try self.connected()
+        do {
+            try known.begin(isolation)
+            return known
+        } catch let error as PostgreSQLError where error.kind == .unavailable {
+            let new = try self.connected()
+            try new.begin(isolation)
+            return new
+        }
+    }
+}
+#endif
