@@ -13,7 +13,7 @@ final class PageReader: Sendable {
     func read(
         _ claim: ShardClaim,
         from store: any StoreDatabase,
-        _ body: @Sendable (_ part: ShardClaim, AudienceDriver?, any SQLConnection) throws -> RecipientPage
+        _ body: @escaping @Sendable (_ part: ShardClaim, AudienceDriver?, any SQLConnection) throws -> RecipientPage
     ) async throws -> RecipientPage {
         while true {
             var part = claim

@@ -12,7 +12,7 @@ final class PageWriter: Sendable {
     func write<Value: Sendable>(
         to store: any StoreDatabase,
         now: Timestamp,
-        _ body: @Sendable (CommitContext, any SQLConnection) throws -> Value
+        _ body: @escaping @Sendable (CommitContext, any SQLConnection) throws -> Value
     ) async throws -> Value {
         let counted = Mutex<[Int64: StatisticCounter.Counts]>([:])
         do {

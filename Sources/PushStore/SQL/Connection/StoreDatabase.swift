@@ -9,27 +9,28 @@ protocol StoreDatabase: Sendable {
     var queryCounts: (running: Int, waiting: Int) { get }
 
     /// Reads a row by its key, or a short list, for an API request. It takes a few milliseconds at most.
-    func lookup<Value: Sendable>(_ body: @Sendable (any SQLConnection) throws -> Value) async throws -> Value
+    func lookup<Value: Sendable>(_ body: @escaping @Sendable (any SQLConnection) throws -> Value) async throws -> Value
 
     /// Runs a query for an API request that may take long. It takes turns with others, within the time budget of the
     /// ``QueryCaller``.
-    func query<Value: Sendable>(_ body: @Sendable (any SQLConnection) throws -> Value) async throws -> Value
+    func query<Value: Sendable>(_ body: @escaping @Sendable (any SQLConnection) throws -> Value) async throws -> Value
 
     /// Runs a long query in steps, each of which uses its own snapshot.
     func query<State: Sendable, Value: Sendable>(
         from state: State,
-        _ step: @Sendable (any SQLConnection, State) throws -> QueryStep<State, Value>
+        _ step: @escaping @Sendable (any SQLConnection, State) throws -> QueryStep<State, Value>
     ) async throws -> Value
 
     /// Reads for the dispatcher or another background service of the provider.
-    func read<Value: Sendable>(_ body: @Sendable (any SQLConnection) throws -> Value) async throws -> Value
+    func read<Value: Sendable>(_ body: @escaping @Sendable (any SQLConnection) throws -> Value) async throws -> Value
 
     /// Reads for a background service that can repeat an interrupted read with a smaller one.
     /// - Returns: `nil` if the read was interrupted.
-    func readOnce<Value: Sendable>(_ body: @Sendable (any SQLConnection) throws -> Value) async throws -> Value?
+    func readOnce<Value: Sendable>(_ body: @escaping @Sendable (any SQLConnection) throws -> Value) async throws
+        -> Value?
 
     /// Writes in one transaction, which is on disk when this method returns.
-    func write<Value: Sendable>(_ body: @Sendable (any SQLConnection) throws -> Value) async throws -> Value
+    func write<Value: Sendable>(_ body: @escaping @Sendable (any SQLConnection) throws -> Value) async throws -> Value
 
     /// Overwrites the space of all deleted rows, so that no trace of them remains on the disk.
     /// - Returns: `true`, or `false` if an old snapshot prevents it.

@@ -20,36 +20,39 @@ struct SQLiteDatabase: StoreDatabase {
         }
     }
 
-    func lookup<Value: Sendable>(_ body: @Sendable (any SQLConnection) throws -> Value) async throws -> Value {
+    func lookup<Value: Sendable>(_ body: @escaping @Sendable (any SQLConnection) throws -> Value) async throws -> Value
+    {
         try await Self.named { try await self.readers.lookup(body) }
     }
 
     /// Runs a query for an API request that may take long (``StoreReaders/query(_:)``).
-    func query<Value: Sendable>(_ body: @Sendable (any SQLConnection) throws -> Value) async throws -> Value {
+    func query<Value: Sendable>(_ body: @escaping @Sendable (any SQLConnection) throws -> Value) async throws -> Value {
         try await Self.named { try await self.readers.query(body) }
     }
 
     /// Runs a long query in steps, each of which uses its own snapshot (``StoreReaders/query(from:_:)``).
     func query<State: Sendable, Value: Sendable>(
         from state: State,
-        _ step: @Sendable (any SQLConnection, State) throws -> QueryStep<State, Value>
+        _ step: @escaping @Sendable (any SQLConnection, State) throws -> QueryStep<State, Value>
     ) async throws -> Value {
         try await Self.named { try await self.readers.query(from: state, step) }
     }
 
-    func read<Value: Sendable>(_ body: @Sendable (any SQLConnection) throws -> Value) async throws -> Value {
+    func read<Value: Sendable>(_ body: @escaping @Sendable (any SQLConnection) throws -> Value) async throws -> Value {
         try await Self.named { try await self.readers.serve(self.services, body) }
     }
 
     /// Reads for a background service.
     /// - Returns: `nil` if a truncating checkpoint of the write-ahead log interrupted the read.
-    func readOnce<Value: Sendable>(_ body: @Sendable (any SQLConnection) throws -> Value) async throws -> Value? {
+    func readOnce<Value: Sendable>(_ body: @escaping @Sendable (any SQLConnection) throws -> Value) async throws
+        -> Value?
+    {
         try await Self.named { try await self.readers.serveOnce(self.services, body) }
     }
 
     /// Writes in one transaction, which is on disk when this method returns. The transaction begins once the
     /// write-ahead log is short enough.
-    func write<Value: Sendable>(_ body: @Sendable (any SQLConnection) throws -> Value) async throws -> Value {
+    func write<Value: Sendable>(_ body: @escaping @Sendable (any SQLConnection) throws -> Value) async throws -> Value {
         try await Self.named {
             while true {
                 let result = try await self.pool.write { database -> (value: Value, hasChangedApps: Bool)? in

@@ -41,7 +41,8 @@ struct StoreReaders: Sendable {
         return (usage.held, usage.waiting)
     }
 
-    func lookup<Value: Sendable>(_ body: @Sendable (any SQLConnection) throws -> Value) async throws -> Value {
+    func lookup<Value: Sendable>(_ body: @escaping @Sendable (any SQLConnection) throws -> Value) async throws -> Value
+    {
         var limits = QueryDeadline.Limits(end: .now + self.limits.lookup)
         do {
             let result = try await self.read(self.lookupPool, within: &limits, from: ()) { database, _ in
@@ -55,7 +56,7 @@ struct StoreReaders: Sendable {
     /// Reads for a background service, without a time budget. After ``renewals`` interruptions it keeps its snapshot.
     func serve<Value: Sendable>(
         _ pool: ReaderPool,
-        _ body: @Sendable (any SQLConnection) throws -> Value
+        _ body: @escaping @Sendable (any SQLConnection) throws -> Value
     ) async throws -> Value {
         for _ in 0..<Self.renewals {
             if let value = try await self.serveOnce(pool, body) { return value }
@@ -67,7 +68,7 @@ struct StoreReaders: Sendable {
     /// - Returns: `nil` if a truncating checkpoint interrupted the read. A smaller read may then succeed.
     func serveOnce<Value: Sendable>(
         _ pool: ReaderPool,
-        _ body: @Sendable (any SQLConnection) throws -> Value
+        _ body: @escaping @Sendable (any SQLConnection) throws -> Value
     ) async throws -> Value? {
         do {
             return try await pool.read { try QueryDeadline(log: self.log).run($0, body) }
@@ -81,14 +82,14 @@ struct StoreReaders: Sendable {
     /// query takes turns with others, within the caller's time budget. Without a ``QueryCaller``, there is no limit.
     /// - Throws: ``StoreError/queryTooExpensive(budget:)``, ``StoreError/queryInterrupted``, ``StoreError/ending``,
     ///   `BudgetRefusal` if too many queries of the caller wait already, or `CancellationError`.
-    func query<Value: Sendable>(_ body: @Sendable (any SQLConnection) throws -> Value) async throws -> Value {
+    func query<Value: Sendable>(_ body: @escaping @Sendable (any SQLConnection) throws -> Value) async throws -> Value {
         try await self.query(from: ()) { database, _ in .done(try body(database)) }
     }
 
     /// Runs a query in steps, each of which uses its own snapshot. The time budget covers all steps together.
     func query<State: Sendable, Value: Sendable>(
         from state: State,
-        _ step: @Sendable (any SQLConnection, State) throws -> QueryStep<State, Value>
+        _ step: @escaping @Sendable (any SQLConnection, State) throws -> QueryStep<State, Value>
     ) async throws -> Value {
         guard let caller = QueryCaller.current else {
             var state = state
@@ -108,7 +109,7 @@ struct StoreReaders: Sendable {
     private func attempt<State: Sendable, Value: Sendable>(
         _ caller: QueryCaller,
         from state: State,
-        _ step: @Sendable (any SQLConnection, State) throws -> QueryStep<State, Value>
+        _ step: @escaping @Sendable (any SQLConnection, State) throws -> QueryStep<State, Value>
     ) async throws -> Value? {
         guard self.mayAttempt(caller) else { return nil }
         let budget = min(self.limits.attempt, caller.budget)
@@ -130,7 +131,7 @@ struct StoreReaders: Sendable {
     func turns<State: Sendable, Value: Sendable>(
         _ caller: QueryCaller,
         from state: State,
-        _ step: @Sendable (any SQLConnection, State) throws -> QueryStep<State, Value>
+        _ step: @escaping @Sendable (any SQLConnection, State) throws -> QueryStep<State, Value>
     ) async throws -> Value {
         let isCount = caller.purpose == .acceptance
         var state = state
@@ -238,7 +239,7 @@ struct StoreReaders: Sendable {
         within limits: inout QueryDeadline.Limits,
         turn: ContinuousClock.Instant? = nil,
         from state: State,
-        _ step: @Sendable (any SQLConnection, State) throws -> QueryStep<State, Value>
+        _ step: @escaping @Sendable (any SQLConnection, State) throws -> QueryStep<State, Value>
     ) async throws -> QueryStep<State, Value> {
         let budget = limits.budget ?? .zero
         let isEnding: @Sendable () -> Bool = { self.queries.hasEnded }
@@ -295,7 +296,7 @@ struct ReaderPool: Sendable {
         self.connections = CountingSemaphore(count: database.configuration.maximumReaderCount)
     }
 
-    func read<Value: Sendable>(_ body: @Sendable (Database) throws -> Value) async throws -> Value {
+    func read<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
         try await self.connections.run { try await self.database.read(body) }
     }
 }
