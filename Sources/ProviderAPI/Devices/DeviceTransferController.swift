@@ -98,7 +98,7 @@ struct DeviceTransferController: Controller {
         case let cause as RequestError:
             error = cause
             if interruption.progress.lines > 0 { error.message += "; \(interruption)" }
-        case StoreError.cannotWrite(let why):
+        case StoreError.cannotWrite(let why), StoreError.unavailable(let why):
             self.logger.error("store cannot write", metadata: ["error": "\(why)"])
             headers[.retryAfter] = "5"
             let message = "nothing can be stored now (\(why)): \(interruption)"

@@ -58,7 +58,7 @@ package struct FailureReporter: Sendable {
             self.log.log(.error, "stored record is damaged", place.merging(["error": "\(damage)"]) { $1 })
             let message = "\(damage): 'martlet check' names it"
             return (RequestError(.internalError, code: "damaged", message: message), [:])
-        case StoreError.cannotWrite(let why):
+        case StoreError.cannotWrite(let why), StoreError.unavailable(let why):
             self.metrics.countWriteFailure()
             self.log.log(.error, "store cannot write", place.merging(["error": "\(why)"]) { $1 })
             // The message reveals nothing about the machine, because callers without a key receive it too.

@@ -36,7 +36,7 @@ actor ReadyProbe {
         let probe = Task { [probe = self.probe] in
             do {
                 try await probe()
-            } catch StoreError.cannotWrite(let why) {
+            } catch StoreError.cannotWrite(let why), StoreError.unavailable(let why) {
                 throw StoreError.cannotWrite(why: why)
             } catch {
                 throw StoreError.cannotWrite(why: "\(error)")

@@ -179,10 +179,15 @@ final class PostgreSQLConnection: SQLConnection {
     @discardableResult
     func command(_ sql: String) throws -> PostgreSQLResult { try self.answer(sql: sql) { PQsendQuery($0, sql) } }
 
-    func begin(_ isolation: Isolation) throws {
+    /// - Parameter limit: The maximum time of a statement, if it is shorter than that of the settings.
+    func begin(_ isolation: Isolation, within limit: Duration? = nil) throws {
         self.transactionError = nil
         // Behind a pooler, the settings of a session would be those of another's.
-        let timeouts = self.settings.namesStatements ? "" : ";\(self.settings.timeoutCommands(isLocal: true))"
+        var timeouts = self.settings.namesStatements ? "" : ";\(self.settings.timeoutCommands(isLocal: true))"
+        if let limit, limit < self.settings.statementTimeout {
+            // 0 would be no limit.
+            timeouts += ";SET LOCAL statement_timeout = \(max(1, Int(limit / .milliseconds(1))))"
+        }
         try self.command(isolation.command + timeouts)
     }
 

@@ -53,16 +53,19 @@ final class PostgreSQLPool: Sendable {
     }
 
     /// Runs `body` on one snapshot. If the task is cancelled, the method returns at once, and the server goes on.
+    /// - Parameter limit: The maximum time of a statement, if it is shorter than that of the settings.
     func read<Value: Sendable>(
         _ lane: Lane = .reads,
+        within limit: Duration? = nil,
         _ body: @escaping @Sendable (any SQLConnection) throws -> Value
     ) async throws -> Value {
-        try await self.run(lane, .snapshot, isCancellable: true, body)
+        try await self.run(lane, .snapshot, within: limit, isCancellable: true, body)
     }
 
     private func run<Value: Sendable>(
         _ lane: Lane,
         _ isolation: PostgreSQLConnection.Isolation,
+        within limit: Duration? = nil,
         isCancellable: Bool,
         _ body: @escaping @Sendable (any SQLConnection) throws -> Value
     ) async throws -> Value {
@@ -70,7 +73,7 @@ final class PostgreSQLPool: Sendable {
         guard let lane = self.lanes[lane] else { throw StoreError.ending }
         let repeats = self.limits.repeats
         let call = PostgreSQLCall(isCancellable: isCancellable) { session in
-            try session.transaction(isolation, repeats: repeats, body)
+            try session.transaction(isolation, within: limit, repeats: repeats, body)
         }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in

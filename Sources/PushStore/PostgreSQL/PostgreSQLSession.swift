@@ -26,13 +26,14 @@ final class PostgreSQLSession {
     /// Runs `body` in a transaction, and again while other transactions conflict with it.
     func transaction<Value>(
         _ isolation: PostgreSQLConnection.Isolation,
+        within limit: Duration? = nil,
         repeats: Int,
         _ body: (any SQLConnection) throws -> Value
     ) throws -> Value {
         var count = 0
         while true {
             do {
-                return try self.begun(isolation).finish(isolation, body)
+                return try self.begun(isolation, within: limit).finish(isolation, body)
             } catch let error as PostgreSQLError where error.kind == .serialization && count < repeats {
                 count += 1
                 // Two that conflict would meet again if both began at once.
@@ -42,14 +43,17 @@ final class PostgreSQLSession {
     }
 
     /// Begins a transaction. A connection that was lost since its last use is replaced, as nothing has been done yet.
-    private func begun(_ isolation: PostgreSQLConnection.Isolation) throws -> PostgreSQLConnection {
+    private func begun(
+        _ isolation: PostgreSQLConnection.Isolation,
+        within limit: Duration?
+    ) throws -> PostgreSQLConnection {
         let known = try self.connected()
         do {
-            try known.begin(isolation)
+            try known.begin(isolation, within: limit)
             return known
         } catch let error as PostgreSQLError where error.kind == .unavailable {
             let new = try self.connected()
-            try new.begin(isolation)
+            try new.begin(isolation, within: limit)
             return new
         }
     }

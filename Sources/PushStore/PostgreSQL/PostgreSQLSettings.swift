@@ -23,6 +23,13 @@ struct PostgreSQLSettings: Sendable, CustomStringConvertible {
 
     var longestAnswer: Duration { self.statementTimeout + self.answerGrace }
 
+    /// The settings of a connection for work that may take long, such as migrations.
+    var forMaintenance: PostgreSQLSettings {
+        var settings = self
+        (settings.statementTimeout, settings.lockTimeout) = (.seconds(3600), .seconds(60))
+        return settings
+    }
+
     /// The servers and the database, without the user.
     var description: String {
         let hosts = Self.list(self.parameters["host"] ?? self.parameters["hostaddr"] ?? "a local socket")

@@ -67,7 +67,11 @@ final class PostgreSQLStatement: SQLStatement {
 
     private func execute() throws -> PostgreSQLResult {
         guard !self.isBindingInvalid else { throw SQLArgumentError() }
-        return try self.connection.execute(self.source, self.values)
+        do {
+            return try self.connection.execute(self.source, self.values)
+        } catch let error as PostgreSQLError where error.kind == .foreignKey {
+            throw ForeignKeyViolation()
+        }
     }
 
     // The columns of the current row.

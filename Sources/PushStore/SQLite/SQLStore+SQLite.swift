@@ -116,9 +116,4 @@ extension SQLStore {
 
     /// The number of truncating checkpoints that succeeded, and the number of those that a snapshot prevented.
     package var logFolds: (complete: Int, prevented: Int) { self.sqlite?.log.folds ?? (0, 0) }
-
-    /// Returns the names of the applied migrations, in the order of their application.
-    package func migrations() async throws -> [String] {
-        try await self.database.lookup { try SQLiteSchema.migrations(in: $0) }
-    }
 }

@@ -112,7 +112,7 @@ package protocol ReceiptStore: Sendable {
     func addReceipts(
         _ batches: [ReceiptBatch],
         now: Timestamp,
-        announce: @Sendable ([NewReceipt]) -> Data
+        announce: @escaping @Sendable ([NewReceipt]) -> Data
     ) async throws -> (results: [[ReceiptResult]], hasEvents: Bool)
     /// Returns the number of a notification's receipts for each event and action.
     func receiptCounts(of notification: UUID) async throws -> [ReceiptCount]

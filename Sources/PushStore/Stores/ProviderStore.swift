@@ -30,6 +30,9 @@ package enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case emptyDatabase(path: String, masterKey: String)
     /// An error for a write that is impossible at present, because the disk is full or read-only.
     case cannotWrite(why: String)
+    /// An error for a call to a database that cannot be reached, is overloaded, or has become read-only. If a write was
+    /// being committed, it may have been done.
+    case unavailable(why: String)
     /// The record that a row would belong to was removed after it had been looked up. Nothing was written.
     case ownerRemoved(RowOwner)
     case cannotBackUp(path: String, why: String)
@@ -48,7 +51,7 @@ package enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     package var isTemporary: Bool {
         switch self {
         case .ownerRemoved: false
-        case .cannotWrite, .beingErased, .queryTooExpensive, .queryInterrupted, .ending: true
+        case .cannotWrite, .unavailable, .beingErased, .queryTooExpensive, .queryInterrupted, .ending: true
         // An operator can put an end to these.
         case .cannotOpen, .newerSchema, .unreleasedSchema, .badMasterKey, .wrongMasterKey, .missingMasterKey,
             .emptyDatabase, .cannotBackUp, .noSuchApp:
@@ -86,6 +89,7 @@ package enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case .noSuchApp(let app): "there is no app \(app.name): add it first"
         case .beingErased(let app): "the app \(app.name) is being erased: add it again later"
         case .cannotWrite(let why): "the database cannot be written: \(why)"
+        case .unavailable(let why): "the database is not available: \(why)"
         case .ownerRemoved(let owner): "the \(owner.rawValue) that the row would belong to was removed"
         case .queryTooExpensive(let budget): "the query took longer than \(budget)"
         case .queryInterrupted: "the query was interrupted too often, as much is being written"

@@ -24,7 +24,7 @@ final class RecordingReceiptStore: ReceiptStore {
     func addReceipts(
         _ batches: [ReceiptBatch],
         now: Timestamp,
-        announce: @Sendable ([NewReceipt]) -> Data
+        announce: @escaping @Sendable ([NewReceipt]) -> Data
     ) async throws -> (results: [[ReceiptResult]], hasEvents: Bool) {
         let isFirst = self.transactions.withLock {
             $0.append(batches)

@@ -147,8 +147,8 @@ import Testing
             #expect(!StoreError.ownerRemoved(owner).isTemporary)
         }
         let others: [StoreError] = [
-            .cannotWrite(why: "full"), .queryTooExpensive(budget: .seconds(1)), .queryInterrupted, .ending,
-            .wrongMasterKey,
+            .cannotWrite(why: "full"), .unavailable(why: "gone"), .queryTooExpensive(budget: .seconds(1)),
+            .queryInterrupted, .ending, .wrongMasterKey,
         ]
         #expect(others.allSatisfy { $0.isTemporary })
     }

@@ -30,7 +30,7 @@ extension SQLStore {
 
     package func changePerson(
         _ id: UUID,
-        _ change: @Sendable (inout PersonRecord) -> Void
+        _ change: @escaping @Sendable (inout PersonRecord) -> Void
     ) async throws -> PersonChangeResult {
         try await self.database.write { database in
             let people = PersonRows(database: database)

@@ -29,7 +29,7 @@ extension SQLStore {
     package func changeSignInLock<Value: Sendable>(
         of name: String,
         now: Timestamp,
-        _ change: @Sendable (inout SignInLock) -> Value
+        _ change: @escaping @Sendable (inout SignInLock) -> Value
     ) async throws -> Value {
         let code = self.lockName(of: name)
         return try await self.database.write { database in

@@ -17,6 +17,9 @@ final class PageWriter: Sendable {
         let counted = Mutex<[Int64: StatisticCounter.Counts]>([:])
         do {
             let (value, reasons, connections) = try await store.write { database in
+                // An earlier attempt at the transaction has failed.
+                self.statistics.remove(counted.withLock { $0 }, now: now)
+                counted.withLock { $0 = [:] }
                 let parts = CommitContext(reasons: self.reasons.values, connections: self.connections.values)
                 let value = try body(parts, database)
                 counted.withLock { $0 = parts.statistics.apps }
@@ -39,6 +42,9 @@ final class PageWriter: Sendable {
             // The counters are taken within the transaction, because an earlier one that has taken some ends before
             // this one begins.
             let reasons = try await store.write { database in
+                // An earlier attempt at the transaction has failed.
+                self.statistics.restore(taken.withLock { $0 })
+                taken.withLock { $0 = [:] }
                 let (numbers, reasons) = (self.statistics.take(), ReasonLookup(known: self.reasons.values))
                 taken.withLock { $0 = numbers }
                 for (minute, apps) in numbers {

@@ -4,7 +4,8 @@ import PushTypes
 
 /// A cache of facts about apps that every accepted or sent notification depends on.
 ///
-/// A change of the underlying tables clears the cache before the call that writes returns (``AppChangeMark``).
+/// A change of the underlying tables clears the cache before the call that writes returns. Triggers tell the engine of it, so
+/// that no statement is missed.
 final class AppCache: Sendable {
     /// The key of a cached fact. Its case determines the type of the value.
     enum Question: Hashable {
@@ -14,6 +15,16 @@ final class AppCache: Sendable {
         case stop(app: Int64)
         case wants(WebhookRecord.Event, app: Int64)
     }
+
+    /// The tables whose changes clear the cache. Insertions and deletions always do. Updates do if they concern one of the
+    /// named columns or, with `nil`, any column.
+    static let tables: [(name: String, columns: String?)] = [
+        (
+            "app",
+            "bundleID, name, rate, receipts, installationTags, installationAttributes, capCount, capWindow, isErased"
+        ),
+        ("appStop", nil), ("credential", nil), ("webhook", "app, events, isActive"),
+    ]
 
     private struct Answer<Value: Sendable>: Sendable {
         let value: Value

@@ -1,7 +1,10 @@
 /// The database of a store, by an engine that manages its connections.
 ///
 /// A failed transaction changes nothing. An error that may disappear without a change of the database is
-/// ``StoreError/cannotWrite(why:)``.
+/// ``StoreError/cannotWrite(why:)`` or ``StoreError/unavailable(why:)``.
+///
+/// The closures run on a thread of the engine. An engine may run a closure again, in another transaction, if the first one
+/// failed.
 protocol StoreDatabase: Sendable {
     /// The facts about apps that are cached until a transaction changes them.
     var apps: AppCache { get }
@@ -35,6 +38,14 @@ protocol StoreDatabase: Sendable {
     /// Overwrites the space of all deleted rows, so that no trace of them remains on the disk.
     /// - Returns: `true`, or `false` if an old snapshot prevents it.
     func overwriteDeleted() async throws -> Bool
+
+    /// Returns the names of the applied migrations, in the order of their application.
+    func migrations() async throws -> [String]
+
+    /// Examines the database, as ``IntegrityCheck/brokenRules(in:isAtRest:masterKey:)`` and for what the engine itself
+    /// finds.
+    /// - Returns: Descriptions of the faults.
+    func faults(isAtRest: Bool, masterKey: MasterKey?) async throws -> [String]
 
     /// Interrupts running long queries, and rejects new ones.
     func endQueries()

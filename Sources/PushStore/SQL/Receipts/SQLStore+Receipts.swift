@@ -6,7 +6,7 @@ extension SQLStore {
     package func addReceipts(
         _ batches: [ReceiptBatch],
         now: Timestamp,
-        announce: @Sendable ([NewReceipt]) -> Data
+        announce: @escaping @Sendable ([NewReceipt]) -> Data
     ) async throws -> (results: [[ReceiptResult]], hasEvents: Bool) {
         let masterKey = self.masterKey
         return try await self.database.write { database in

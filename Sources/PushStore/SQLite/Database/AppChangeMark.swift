@@ -2,17 +2,8 @@ import GRDB
 import Synchronization
 
 /// A flag that is set when a transaction changes a table on which ``AppCache`` depends. Triggers on the writer's
-/// connection set it, so that no statement is missed.
+/// connection set it.
 final class AppChangeMark: Sendable {
-    /// The tables whose changes set the flag. Insertions and deletions always set it. Updates set it if they concern
-    /// one of the named columns or, with `nil`, any column.
-    private static let tables: [(name: String, columns: String?)] = [
-        (
-            "app",
-            "bundleID, name, rate, receipts, installationTags, installationAttributes, capCount, capWindow, isErased"
-        ),
-        ("appStop", nil), ("credential", nil), ("webhook", "app, events, isActive"),
-    ]
     private static let function = "markAppChange"
 
     private let isSet = Atomic(false)
@@ -25,7 +16,7 @@ final class AppChangeMark: Sendable {
                 return nil
             }
         )
-        for (table, columns) in Self.tables {
+        for (table, columns) in AppCache.tables {
             for event in ["INSERT", "DELETE", columns.map { "UPDATE OF \($0)" } ?? "UPDATE"] {
                 let name = "\(table)\(event.prefix(6))Mark"
                 try database.execute(

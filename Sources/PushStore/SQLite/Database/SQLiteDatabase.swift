@@ -68,6 +68,15 @@ struct SQLiteDatabase: StoreDatabase {
         }
     }
 
+    func migrations() async throws -> [String] { try await self.lookup { try SQLiteSchema.migrations(in: $0) } }
+
+    func faults(isAtRest: Bool, masterKey: MasterKey?) async throws -> [String] {
+        try await self.read { database in
+            try IntegrityCheck.damage(in: database)
+                + IntegrityCheck.readableRules(in: database, isAtRest: isAtRest, masterKey: masterKey)
+        }
+    }
+
     var queryCounts: (running: Int, waiting: Int) { self.readers.queryCounts }
 
     func endQueries() { self.readers.end() }

@@ -105,7 +105,7 @@ package struct SQLiteStoreFile: Sendable {
                 migrations: migrations,
                 damage: try IntegrityCheck.damage(in: database),
                 brokenRules: isKnown
-                    ? try IntegrityCheck.brokenRules(in: database, isAtRest: isAtRest, masterKey: masterKey) : nil
+                    ? try IntegrityCheck.readableRules(in: database, isAtRest: isAtRest, masterKey: masterKey) : nil
             )
         }
     }

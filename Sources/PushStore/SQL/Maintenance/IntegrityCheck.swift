@@ -1,38 +1,16 @@
-import GRDB
-
-/// Examines a database for corruption and for violations of the store's own rules.
+/// Examines a database for violations of the store's own rules.
 enum IntegrityCheck {
     /// The maximum number of faults of each kind that are listed.
     static let longestList = 20
-
-    /// Returns descriptions of the corruption that SQLite finds.
-    static func damage(in database: any SQLConnection) throws -> [String] {
-        do {
-            let pages: [String] = try database.values(sql: "PRAGMA integrity_check(\(Self.longestList))", isKept: false)
-            let sql = "SELECT * FROM pragma_foreign_key_check LIMIT \(Self.longestList)"
-            let orphans = try database.rows(sql: sql, isKept: false)
-            return pages.filter { $0 != "ok" }
-                + orphans.map { row in
-                    let (table, parent): (String?, String?) = (row["table"], row["parent"])
-                    return "a row of \(table ?? "?") names one of \(parent ?? "?") that is not there"
-                }
-        } catch let error as DatabaseError where error.resultCode.primaryResultCode == .SQLITE_CORRUPT {
-            return [error.message ?? "\(error.resultCode)"]
-        }
-    }
 
     /// Describes violations of the store's own rules in a database with exactly the migrations of this version.
     /// - Parameters:
     ///   - isAtRest: Whether no provider is sending. With `false`, only the rules that hold at any time are checked.
     ///   - masterKey: The key that must open all secrets, or `nil` to skip that check.
     static func brokenRules(in database: any SQLConnection, isAtRest: Bool, masterKey: MasterKey?) throws -> [String] {
-        do {
-            let rules = IntegrityRule.always + (isAtRest ? IntegrityRule.atRest : [])
-            return try rules.flatMap { try $0.faults(in: database) }
-                + StoredTable.all.flatMap { try $0.faults(in: database, masterKey) }
-        } catch let error as DatabaseError where error.resultCode.primaryResultCode == .SQLITE_CORRUPT {
-            return ["the store's rules cannot be examined: \(error.message ?? "\(error.resultCode)")"]
-        }
+        let rules = IntegrityRule.always + (isAtRest ? IntegrityRule.atRest : [])
+        return try rules.flatMap { try $0.faults(in: database) }
+            + StoredTable.all.flatMap { try $0.faults(in: database, masterKey) }
     }
 }
 
@@ -41,11 +19,11 @@ extension SQLStore {
     /// - Parameter isAtRest: Whether no provider is sending, and ``recover(now:)`` followed the end of the last one.
     /// - Returns: Descriptions of the faults. An intact database has none.
     package func checkIntegrity(isAtRest: Bool = false) async throws -> [String] {
-        try await self.database.read { database in
-            try IntegrityCheck.damage(in: database)
-                + IntegrityCheck.brokenRules(in: database, isAtRest: isAtRest, masterKey: self.masterKey)
-        }
+        try await self.database.faults(isAtRest: isAtRest, masterKey: self.masterKey)
     }
+
+    /// Returns the names of the applied migrations, in the order of their application.
+    package func migrations() async throws -> [String] { try await self.database.migrations() }
 }
 
 extension StoredTable {

@@ -1,0 +1,144 @@
+#if PostgreSQL
+import PushSupport
+import Synchronization
+
+/// A database of PostgreSQL, which this process alone uses. All transactions that write are serializable.
+final class PostgreSQLDatabase: StoreDatabase {
+    let apps = AppCache()
+    private let settings: PostgreSQLSettings
+    private let pool: PostgreSQLPool
+    private let limits: QueryLimits
+    private let running = Atomic(0)
+    private let rejectsQueries = Atomic(false)
+
+    init(_ settings: PostgreSQLSettings, pool: PostgreSQLPool.Limits, limits: QueryLimits) {
+        (self.settings, self.limits) = (settings, limits)
+        self.pool = PostgreSQLPool(settings, limits: pool, columns: PostgreSQLSchema.columns)
+    }
+
+    // Reads.
+
+    func lookup<Value: Sendable>(
+        _ body: @escaping @Sendable (any SQLConnection) throws -> Value
+    ) async throws -> Value {
+        try await self.named(self.limits.lookup) { try await self.pool.read(within: self.limits.lookup, body) }
+    }
+
+    func query<Value: Sendable>(
+        _ body: @escaping @Sendable (any SQLConnection) throws -> Value
+    ) async throws -> Value {
+        try await self.query(from: ()) { database, _ in .done(try body(database)) }
+    }
+
+    /// Runs a query in steps, each of which is a transaction. The time budget bounds each statement of a step by what the
+    /// steps before have left of it.
+    func query<State: Sendable, Value: Sendable>(
+        from state: State,
+        _ step: @escaping @Sendable (any SQLConnection, State) throws -> QueryStep<State, Value>
+    ) async throws -> Value {
+        let caller = QueryCaller.current
+        var (state, rest) = (state, caller?.budget)
+        self.running.add(1, ordering: .relaxed)
+        defer { self.running.subtract(1, ordering: .relaxed) }
+        while true {
+            guard !self.rejectsQueries.load(ordering: .relaxed) else { throw StoreError.ending }
+            let limit = caller?.givenUpAt.map { min($0 - .now, rest ?? .zero) } ?? rest
+            if let caller, let limit, limit <= .zero { throw StoreError.queryTooExpensive(budget: caller.budget) }
+            let (result, used) = try await self.named(caller?.budget) {
+                try await self.pool.read(within: limit) { [state] database in
+                    let start = ContinuousClock.now
+                    let result = try step(database, state)
+                    return (result, ContinuousClock.now - start)
+                }
+            }
+            switch result {
+            case .done(let value): return value
+            case .next(let next): (state, rest) = (next, rest.map { $0 - used })
+            }
+        }
+    }
+
+    func read<Value: Sendable>(
+        _ body: @escaping @Sendable (any SQLConnection) throws -> Value
+    ) async throws -> Value {
+        try await self.named { try await self.pool.read(.reads, body) }
+    }
+
+    /// Reads for a background service. Nothing interrupts a read.
+    func readOnce<Value: Sendable>(
+        _ body: @escaping @Sendable (any SQLConnection) throws -> Value
+    ) async throws -> Value? {
+        try await self.read(body)
+    }
+
+    // Writes.
+
+    func write<Value: Sendable>(
+        _ body: @escaping @Sendable (any SQLConnection) throws -> Value
+    ) async throws -> Value {
+        do {
+            let (value, hasChangedApps) = try await self.pool.write { database in
+                (try body(database), try PostgreSQLSchema.hasChangedApps(in: database))
+            }
+            if hasChangedApps { self.apps.forget() }
+            return value
+        } catch {
+            if let error = error as? PostgreSQLError, error.isCommitUnknown { self.apps.forget() }
+            throw Self.named(error)
+        }
+    }
+
+    /// Removes all deleted rows from their pages. When the server overwrites the space, and how long its log and its
+    /// backups keep it, is the operator's choice.
+    func overwriteDeleted() async throws -> Bool {
+        try await self.named {
+            try await runBlocking { [settings = self.settings.forMaintenance] in
+                let tables = StoredTable.all.map(\.name).joined(separator: ", ")
+                try PostgreSQLConnection(settings).command("VACUUM \(tables)")
+            }
+        }
+        return true
+    }
+
+    // Maintenance.
+
+    var queryCounts: (running: Int, waiting: Int) {
+        let (running, waiting) = (self.running.load(ordering: .relaxed), self.pool.waitingCount(.reads))
+        return (max(0, running - waiting), waiting)
+    }
+
+    func migrations() async throws -> [String] { try await self.lookup { try PostgreSQLSchema.applied(in: $0) } }
+
+    func faults(isAtRest: Bool, masterKey: MasterKey?) async throws -> [String] {
+        try await self.read { try IntegrityCheck.brokenRules(in: $0, isAtRest: isAtRest, masterKey: masterKey) }
+    }
+
+    /// Rejects new long queries, and further steps of running ones. A running step ends with its time budget.
+    func endQueries() { self.rejectsQueries.store(true, ordering: .relaxed) }
+
+    func close() async throws {
+        self.endQueries()
+        await self.pool.close()
+    }
+
+    // Errors.
+
+    /// Runs `body`, and replaces an error that it throws.
+    /// - Parameter budget: The time budget of a query; `nil` if there is none.
+    private func named<Value>(_ budget: Duration? = nil, _ body: () async throws -> Value) async throws -> Value {
+        do { return try await body() } catch { throw Self.named(error, budget) }
+    }
+
+    static func named(_ error: any Error, _ budget: Duration? = nil) -> any Error {
+        guard let error = error as? PostgreSQLError else { return error }
+        switch error.kind {
+        case .timeout:
+            return budget.map(StoreError.queryTooExpensive) ?? StoreError.unavailable(why: error.description)
+        case .unavailable, .serialization, .readOnly: return StoreError.unavailable(why: error.description)
+        case .cannotWrite: return StoreError.cannotWrite(why: error.description)
+        case .foreignKey: return ForeignKeyViolation()
+        case .unique, .other: return error
+        }
+    }
+}
+#endif

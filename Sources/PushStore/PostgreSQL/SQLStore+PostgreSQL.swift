@@ -1,0 +1,48 @@
+#if PostgreSQL
+package import PushSupport
+
+/// A store in a database of PostgreSQL.
+extension SQLStore {
+    /// Connects to a database, and runs missing migrations.
+    /// - Parameters:
+    ///   - address: The address of the database (``PostgreSQLSettings/init(_:)``). Its search path, if it has one, names
+    ///     the schema.
+    ///   - limits: The limits on queries of the API.
+    /// - Throws: ``StoreError``, or ``PostgreSQLAddressError``. A database with a schema of another version is left
+    ///   unchanged.
+    package convenience init(
+        postgreSQL address: String,
+        masterKey: MasterKey,
+        limits: QueryLimits = QueryLimits()
+    ) async throws {
+        try await self.init(try PostgreSQLSettings(address), masterKey: masterKey, limits: limits)
+    }
+
+    convenience init(
+        _ settings: PostgreSQLSettings,
+        masterKey: MasterKey,
+        limits: QueryLimits = QueryLimits(),
+        pool: PostgreSQLPool.Limits = PostgreSQLPool.Limits()
+    ) async throws {
+        do {
+            try await runBlocking {
+                let connection = try PostgreSQLConnection(settings.forMaintenance)
+                try PostgreSQLSchema.migrate(connection, name: settings.description)
+            }
+        } catch let error as PostgreSQLError where error.kind != .unavailable {
+            throw StoreError.cannotOpen(path: settings.description, why: error.description)
+        } catch {
+            throw PostgreSQLDatabase.named(error)
+        }
+        let database = PostgreSQLDatabase(settings, pool: pool, limits: limits)
+        do {
+            // A wrong master key is detected now, and not with the first notification.
+            try await database.write { try SealedRows(database: $0, masterKey: masterKey).checkMasterKey() }
+        } catch {
+            try await database.close()
+            throw error
+        }
+        self.init(database: database, masterKey: masterKey)
+    }
+}
+#endif
