@@ -7,36 +7,64 @@ import Testing
 
 /// A kind of store. The contract suites run once with each kind.
 package struct StoreBackend: Sendable, CustomTestStringConvertible {
+    /// A new store of one test.
+    struct OpenStore: Sendable {
+        let store: SQLStore
+        /// Closes the store, and removes it.
+        let end: @Sendable () async throws -> Void
+
+        init(_ store: SQLStore, end: @escaping @Sendable () async throws -> Void = {}) {
+            (self.store, self.end) = (store, end)
+        }
+    }
+
     package let name: String
-    private let open: @Sendable (String) throws -> any ProviderStore
-    /// Returns the faults of a store after a test, in words.
-    private let check: @Sendable (any ProviderStore) async throws -> [String]
+    /// Opens an empty store, which may use a folder.
+    private let open: @Sendable (String) async throws -> OpenStore
 
     package var testDescription: String { self.name }
 
     /// The kinds that can be tested here.
-    package static let available = [
-        StoreBackend(
-            name: "SQLite",
-            open: { folder in
-                try SQLStore(
-                    path: "\(folder)/provider.sqlite",
-                    masterKey: try .fixture(7),
-                    limits: .patient,
-                    budgets: BudgetRegistry(BudgetLimits.patient)
-                )
-            },
-            check: { try await ($0 as? SQLStore)?.checkIntegrity() ?? [] }
+    package static let available = [Self.sqlite] + Self.postgreSQL
+
+    private static let sqlite = StoreBackend(name: "SQLite") { folder in
+        OpenStore(
+            try SQLStore(
+                path: "\(folder)/provider.sqlite",
+                masterKey: try .fixture(7),
+                limits: .patient,
+                budgets: BudgetRegistry(BudgetLimits.patient)
+            )
         )
-    ]
+    }
+
+    #if !PostgreSQL
+    private static let postgreSQL: [StoreBackend] = []
+    #endif
+
+    init(name: String, open: @escaping @Sendable (String) async throws -> OpenStore) {
+        (self.name, self.open) = (name, open)
+    }
 
     /// Runs `body` with a store that holds only the vectors' app, and examines the store after that.
     package func withStore(_ body: (any ProviderStore, Int64) async throws -> Void) async throws {
+        guard let bundleID = Topic(Vectors.bundleID) else { return }
         try await withTemporaryDirectory { directory in
-            let store = try self.open(directory)
-            guard let bundleID = Topic(Vectors.bundleID) else { return }
-            try await body(store, try await store.addApp(bundleID: bundleID, name: nil, now: Vectors.issuedAt).app.id)
-            #expect(try await self.check(store) == [])
+            let opened = try await self.open(directory)
+            let result: Result<Void, any Error>
+            do {
+                let store = opened.store
+                try await body(
+                    store,
+                    try await store.addApp(bundleID: bundleID, name: nil, now: Vectors.issuedAt).app.id
+                )
+                #expect(try await store.checkIntegrity() == [])
+                result = .success(())
+            } catch {
+                result = .failure(error)
+            }
+            try await opened.end()
+            try result.get()
         }
     }
 }

@@ -1,5 +1,5 @@
 #if PostgreSQL
-package import PushSupport
+import PushSupport
 
 /// A store in a database of PostgreSQL.
 extension SQLStore {

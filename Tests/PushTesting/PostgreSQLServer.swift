@@ -1,48 +1,50 @@
 #if PostgreSQL
 import Foundation
+import PushSupport
 import Synchronization
-import Testing
-
-@testable import PushStore
+package import Testing
 
 /// A server of PostgreSQL with its data in a temporary folder, behind a local socket. It ends with this process.
-final class PostgreSQLServer: Sendable {
-    static let isInstalled: ConditionTrait = .enabled(
+package final class PostgreSQLServer: Sendable {
+    package static let isInstalled: ConditionTrait = .enabled(
         if: PostgreSQLServer.programs != nil,
-        "no server of PostgreSQL is installed: run scripts/setup postgres"
+        "\(PostgreSQLServer.absence)"
     )
+    static let absence = "no server of PostgreSQL is installed: run scripts/setup postgres"
 
     private static let started = Result { try PostgreSQLServer() }
-    static var shared: PostgreSQLServer { get throws { try self.started.get() } }
+    package static var shared: PostgreSQLServer { get throws { try self.started.get() } }
 
-    /// The folder of `initdb` and `postgres`.
-    private static let programs: String? = {
+    /// The folder of `initdb`, `postgres` and `psql`; `nil` if they are not installed.
+    static let programs: String? = {
         let files = FileManager.default
         let path = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map(String.init)
         let debian = (try? files.contentsOfDirectory(atPath: "/usr/lib/postgresql")) ?? []
         let folders = path + debian.sorted { (Int($0) ?? 0) > (Int($1) ?? 0) }.map { "/usr/lib/postgresql/\($0)/bin" }
         return folders.first { folder in
-            ["initdb", "postgres"].allSatisfy { files.isExecutableFile(atPath: "\(folder)/\($0)") }
+            ["initdb", "postgres", "psql"].allSatisfy { files.isExecutableFile(atPath: "\(folder)/\($0)") }
         }
     }()
 
     private struct Failure: Error, CustomStringConvertible { var description: String }
 
-    let folder: String
+    package let folder: String
+    private let programs: String
     private let process: Process
     /// The pipe whose end tells the script that this process has ended.
     private let life = Pipe()
-    private let schemas = Mutex(0)
+    private let names = Mutex(0)
 
     private init() throws {
         guard let programs = Self.programs else { throw Failure(description: "no server is installed") }
+        self.programs = programs
         // The path of a local socket has at most 107 bytes.
         self.folder = "/tmp/martlet-pq-\(UInt32.random(in: 0 ... .max))"
         try FileManager.default.createDirectory(atPath: self.folder, withIntermediateDirectories: false)
         let script = """
             "$1/initdb" -D "$2/data" -U martlet -A trust --no-sync -E UTF8 --locale=C >"$2/initdb.log" 2>&1 &&
-            { "$1/postgres" -D "$2/data" -k "$2" -c listen_addresses= -c fsync=off -c max_connections=60 \
-            -c shared_buffers=32MB -c autovacuum=off >"$2/log" 2>&1 & server=$!
+            { "$1/postgres" -D "$2/data" -k "$2" -c listen_addresses= -c fsync=off -c max_connections=300 \
+            -c shared_buffers=64MB -c autovacuum=off >"$2/log" 2>&1 & server=$!
             cat >/dev/null; kill -QUIT $server; wait $server; }
             rm -rf "$2"
             """
@@ -62,9 +64,8 @@ final class PostgreSQLServer: Sendable {
         self.process.standardInput = self.life
         self.process.currentDirectoryURL = URL(filePath: "/")
         try self.process.run()
-        let settings = try self.settings()
         let end = ContinuousClock.now + .seconds(120)
-        while (try? PostgreSQLConnection(settings)) == nil {
+        while !self.isReady {
             guard .now < end, self.process.isRunning else {
                 let log = try? String(contentsOfFile: "\(self.folder)/log", encoding: .utf8)
                 throw Failure(description: "the server does not start: \(log ?? "initdb has failed")")
@@ -73,45 +74,40 @@ final class PostgreSQLServer: Sendable {
         }
     }
 
-    /// Returns the settings of connections to a socket in a folder, which is that of the server unless given.
-    func settings(schema: String = "public", folder: String? = nil) throws -> PostgreSQLSettings {
-        try PostgreSQLSettings(
-            """
-            host=\(folder ?? self.folder) user=martlet dbname=postgres sslmode=disable \
-            options='-c search_path=\(schema)'
-            """
-        )
+    /// Whether the server says in the file of its process that it takes connections.
+    private var isReady: Bool {
+        let lines = (try? String(contentsOfFile: "\(self.folder)/data/postmaster.pid", encoding: .utf8)) ?? ""
+        return lines.split(separator: "\n", omittingEmptySubsequences: false).dropFirst(7).first?.hasPrefix("ready")
+            ?? false
     }
 
-    /// Returns the settings of connections to a new, empty schema.
-    func empty(folder: String? = nil) throws -> PostgreSQLSettings {
-        let number = self.schemas.withLock { number in
+    /// Returns the address of a database.
+    /// - Parameter folder: The folder of the socket; `nil` for that of the server.
+    package func address(database: String = "postgres", schema: String = "public", folder: String? = nil) -> String {
+        """
+        host=\(folder ?? self.folder) user=martlet dbname=\(database) sslmode=disable \
+        options='-c search_path=\(schema)'
+        """
+    }
+
+    /// Returns a name that no database and no schema of the server has.
+    package func newName() -> String {
+        self.names.withLock { number in
             number += 1
-            return number
+            return "test\(number)"
         }
-        let connection = try PostgreSQLConnection(self.settings())
-        try connection.command("CREATE SCHEMA test\(number)")
-        return try self.settings(schema: "test\(number)", folder: folder)
     }
 
-    func connection() throws -> PostgreSQLConnection { try PostgreSQLConnection(self.empty()) }
-}
-
-extension SQLConnection {
-    /// The process of the server that serves the connection.
-    var backend: Int64 { get throws { try self.integer(sql: "SELECT pg_backend_pid()") ?? 0 } }
-
-    /// Ends the connection of another process of the server, and waits until that process has ended.
-    func terminate(_ backend: Int64) throws {
-        try self.run(sql: "SELECT pg_terminate_backend(CAST(? AS int), 10000)", backend)
-    }
-
-    /// Waits until a query has a row.
-    func wait(forRow sql: String, _ arguments: SQLArguments = []) throws {
-        let end = ContinuousClock.now + .seconds(30)
-        while try !self.hasRow(sql: sql, arguments) {
-            try #require(ContinuousClock.now < end, "\(sql) has no row")
-            Thread.sleep(forTimeInterval: 0.01)
+    /// Runs statements in the database `postgres`.
+    package func run(_ sql: String) async throws {
+        try await runBlocking {
+            let process = Process()
+            process.executableURL = URL(filePath: "\(self.programs)/psql")
+            let connection = ["-h", self.folder, "-U", "martlet", "-d", "postgres"]
+            process.arguments = ["-X", "-q", "-v", "ON_ERROR_STOP=1"] + connection + ["-c", sql]
+            try process.run()
+            process.waitUntilExit()
+            guard process.terminationStatus == 0 else { throw Failure(description: "psql failed: \(sql)") }
         }
     }
 }
