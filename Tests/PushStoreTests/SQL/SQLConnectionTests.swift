@@ -72,11 +72,11 @@ import Testing
             #expect(try connection.value(sql: "SELECT ?", [value]) as SQLValue? == value)
             #expect(try connection.value(sql: "SELECT :value", ["value": value]) as SQLValue? == value)
             let id = try connection.insert(into: "thing", ["name": "a", "value": value], returning: "id")
-            let sql = "SELECT value, typeof(value) AS type, value IS NULL AS isNull FROM thing WHERE id = ?"
+            let sql = "SELECT value, typeof(value) AS type, value IS NULL AS isAbsent FROM thing WHERE id = ?"
             let row = try #require(try connection.row(sql: sql, [id]))
             #expect(row["value"] as SQLValue? == value)
             #expect(row["type"] as String? == type)
-            #expect(row["isNull"] as Bool? == (value == .null))
+            #expect(row["isAbsent"] as Bool? == (value == .null))
             #expect(try connection.hasRow(sql: "SELECT 1 FROM thing WHERE value IS ?", [value]))
             #expect(try connection.values(sql: "SELECT value FROM thing") as [SQLValue] == [value])
         }

@@ -35,11 +35,14 @@ extension SQLStore {
     }
 
     package func chatSessions(app: Int64, user: String?, after: Int64, limit: Int) async throws -> [ChatSessionRecord] {
-        let ofUser = user == nil ? "" : "AND user = :user"
-        let condition = "number > :after AND app = :app \(ofUser)"
+        var condition = "number > :after AND app = :app"
+        var arguments: SQLArguments = ["app": app, "after": after, "limit": limit]
+        if let user {
+            condition += " AND user = :user"
+            arguments += ["user": user]
+        }
         let sql = "SELECT * FROM chatSession WHERE \(condition) ORDER BY number LIMIT :limit"
-        let arguments: SQLArguments = ["app": app, "user": user, "after": after, "limit": limit]
-        return try await self.database.lookup { try $0.records(sql: sql, arguments) }
+        return try await self.database.lookup { [arguments] in try $0.records(sql: sql, arguments) }
     }
 
     package func chatSession(_ id: UUID) async throws -> ChatSessionRecord? {

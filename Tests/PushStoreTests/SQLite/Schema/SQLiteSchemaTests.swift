@@ -167,7 +167,7 @@ import Testing
                     try database.replace(in: "credential", of: .app, Self.credentialOfAMissingApp)
                 }
             }
-            await #expect(throws: DatabaseError.self) {
+            await #expect(throws: ForeignKeyViolation.self) {
                 try await store.database.write { database in
                     _ = try database.insert(into: "credential", Self.credentialOfAMissingApp)
                 }
