@@ -151,7 +151,7 @@ private indirect enum CandidateRanges {
     private static func count(_ range: AudienceDriver.IndexRange, limit: Int, in database: any SQLConnection) throws
         -> Int
     {
-        let sql = "SELECT count(*) FROM (SELECT 1 FROM \(range.table) WHERE \(range.condition) LIMIT ?)"
+        let sql = "SELECT count(*) FROM (SELECT 1 FROM \(range.table) WHERE \(range.condition) LIMIT ?) AS counted"
         return try database.count(sql: sql, SQLArguments(range.arguments + [limit.sqlValue]))
     }
 }

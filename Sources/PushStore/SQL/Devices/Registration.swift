@@ -309,7 +309,7 @@ struct Registration {
     /// `source`, the same one as for that device. `source` is `nil` if the user was not copied.
     private func noteUserSince(of device: Int64, from source: Int64?) throws {
         let sql = """
-            UPDATE device SET userSince = iif(?2 IS NULL, (SELECT number FROM registrationClock),
+            UPDATE device SET userSince = iif(CAST(?2 AS BIGINT) IS NULL, (SELECT number FROM registrationClock),
                 (SELECT \(RegistrationChanges.userChange) FROM device WHERE id = ?2))
             WHERE id = ?1
             """

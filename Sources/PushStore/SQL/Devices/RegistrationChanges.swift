@@ -124,7 +124,7 @@ struct RegistrationChanges {
         try self.unpair(device)
         // A random token, which no device can register.
         let sql = """
-            UPDATE device SET token = randomblob(32), installation = CASE WHEN ? THEN installation END WHERE id = ?
+            UPDATE device SET token = randomblob(32), installation = CASE WHEN ? != 0 THEN installation END WHERE id = ?
             """
         try self.database.run(sql: sql, [keepsInstallation, device])
     }
@@ -191,7 +191,7 @@ struct RegistrationChanges {
     private func link(_ device: Int64, to other: Int64, since clock: Int64, countsAll: Bool) throws {
         let update = """
             ON CONFLICT (device, other) DO UPDATE
-            SET since = excluded.since, countsAll = max(countsAll, excluded.countsAll)
+            SET since = excluded.since, countsAll = max(deviceLink.countsAll, excluded.countsAll)
             """
         let link: ColumnValues = ["device": device, "other": other, "since": clock, "countsAll": countsAll]
         try self.database.insert(into: "deviceLink", link, update)

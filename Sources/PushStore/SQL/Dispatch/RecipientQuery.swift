@@ -294,7 +294,7 @@ private struct RecipientChanges {
     private func hasTwinOrLink(_ device: Int64, in database: any SQLConnection) throws -> Bool {
         let sql = """
             SELECT 1 FROM device WHERE id = ?1 AND (
-                ?3 AND twin IS NOT NULL
+                ?3 != 0 AND twin IS NOT NULL
                 OR EXISTS (SELECT 1 FROM deviceLink WHERE deviceLink.device = ?1 AND since > ?2))
             """
         let isOfBoth: Int64 = self.query.notification.environment == nil ? 1 : 0
