@@ -41,8 +41,8 @@ extension SQLStore {
             var lock = before ?? SignInLock()
             let value = change(&lock)
             guard lock != before else { return value }
-            let values: ColumnValues = ["name": code, "failures": lock.failures, "at": lock.at.milliseconds]
-            try database.replace(in: "signInLock", values)
+            let values: ColumnValues = ["failures": lock.failures, "at": lock.at.milliseconds]
+            try database.replace(in: "signInLock", key: ["name": code], values)
             if before == nil { try Self.forgetLocks(now: now, in: database) }
             return value
         }
@@ -161,7 +161,8 @@ extension PersonRows {
         let (id, now) = (person.uuidString, signIn.now.milliseconds)
         try self.database.run(sql: "DELETE FROM signInLock WHERE name = ?", [lock])
         try self.database.run(sql: "UPDATE person SET lastSeenAt = ? WHERE id = ?", [now, id])
-        try self.database.replace(in: "personNetwork", ["person": id, "network": Data(signIn.network), "at": now])
+        let network: ColumnValues = ["person": id, "network": Data(signIn.network)]
+        try self.database.replace(in: "personNetwork", key: network, ["at": now])
         let forget = """
             DELETE FROM personNetwork WHERE person = ?1 AND network NOT IN (
                 SELECT network FROM personNetwork WHERE person = ?1 ORDER BY at DESC, network LIMIT ?2)

@@ -17,17 +17,21 @@ struct AudienceDriver: Sendable {
     private let ranges: [IndexRange]
     let count: Int
 
-    /// The subquery for `id IN (…)` that selects the ids, with the arguments that ``arguments(after:upTo:)`` returns.
-    var sql: String {
-        self.ranges.map { range in
+    /// The SQL condition that limits rows of `device` to the ranges, with the arguments that
+    /// ``arguments(after:upTo:)`` returns.
+    var condition: String {
+        // An empty list is no SQL.
+        guard !self.ranges.isEmpty else { return "FALSE" }
+        let ids = self.ranges.map { range in
             """
             SELECT \(range.id) FROM \(range.table)
             WHERE \(range.condition) AND \(range.id) > ? AND \(range.id) <= ?
             """
         }.joined(separator: " UNION ALL ")
+        return "id IN (\(ids))"
     }
 
-    /// Returns the arguments of ``sql`` for the devices with ids above `cursor`, up to and including `end`.
+    /// Returns the arguments of ``condition`` for the devices with ids above `cursor`, up to and including `end`.
     func arguments(after cursor: Int64, upTo end: Int64) -> [SQLValue] {
         self.ranges.flatMap { $0.arguments + [cursor.sqlValue, end.sqlValue] }
     }
@@ -71,7 +75,7 @@ struct AudienceDriver: Sendable {
 
 extension AudienceDriver? {
     /// The SQL condition that limits rows of `device` to the index ranges, or an empty string for `nil`.
-    var condition: String { self.map { " AND id IN (\($0.sql))" } ?? "" }
+    var condition: String { self.map { " AND \($0.condition)" } ?? "" }
 }
 
 /// A tree of index ranges that cover the devices of an expression, from which the cheapest alternative is chosen.

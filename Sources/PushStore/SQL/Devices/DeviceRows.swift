@@ -281,7 +281,7 @@ extension DeviceRows {
         }
         let sql =
             isSet
-            ? "INSERT OR IGNORE INTO deviceTag (app, tag, device) VALUES (?, ?, ?)"
+            ? "INSERT INTO deviceTag (app, tag, device) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
             : "DELETE FROM deviceTag WHERE app = ? AND tag = ? AND device = ?"
         let changed = try ids.sorted().reduce(0) { try $0 + self.database.run(sql: sql, [app, tag, $1]) }
         return changed > 0 ? .changed : .unchanged

@@ -148,10 +148,8 @@ struct RegistrationChanges {
         guard try self.isWatched() else { return }
         try self.database.replace(
             in: "formerToken",
-            [
-                "app": self.app, "token": token.sqlValue, "environment": environment.code, "device": device,
-                "since": try self.tick(),
-            ]
+            key: ["app": self.app, "token": token.sqlValue, "environment": environment.code, "device": device],
+            ["since": try self.tick()]
         )
         try SentTokenHistory(app: self.app, database: self.database).gaveUp(token, device: device)
     }
