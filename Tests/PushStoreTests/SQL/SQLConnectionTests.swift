@@ -279,6 +279,17 @@ import Testing
         }
     }
 
+    @Test func aTransactionContinuesAfterAFailedAttempt() throws {
+        try self.withTable { connection throws in
+            try connection.attempt { try connection.insert(into: "thing", ["name": "a"]) }
+            #expect(throws: DatabaseError.self) {
+                try connection.attempt { try connection.run(sql: "INSERT INTO thing (name) VALUES ('b'), ('a')") }
+            }
+            try connection.insert(into: "thing", ["name": "c"])
+            #expect(try self.things(connection).map { $0[1] } == [.text("a"), .text("c")])
+        }
+    }
+
     /// After most errors, a transaction continues with the next statement.
     @Test func aTransactionHasEndedAfterAFailureOfItsOwn() throws {
         try self.withTable { connection throws in

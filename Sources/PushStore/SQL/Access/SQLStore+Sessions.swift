@@ -101,6 +101,7 @@ extension SQLStore {
 
     package func sessions(of holder: SessionHolder) async throws -> [SessionRecord] {
         let (column, id) = PersonRows.column(of: holder)
+        // An engine without row ids has a column `rowid` that counts the rows of this table.
         let sql = "SELECT * FROM session WHERE \(column) = ? ORDER BY lastUsedAt DESC, rowid DESC"
         return try await self.database.lookup { try $0.rows(sql: sql, [id]).map(SessionRecord.init(row:)) }
     }

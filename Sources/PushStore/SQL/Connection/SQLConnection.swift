@@ -18,6 +18,10 @@ protocol SQLConnection: AnyObject {
     /// Returns whether no further statement of the transaction can succeed after an error: the transaction has ended,
     /// or the disk or the connection has failed.
     func hasEnded(after error: any Error) -> Bool
+
+    /// Runs one statement that writes and may fail without ending the transaction. A failed one leaves nothing behind.
+    /// - Throws: The error of `body`. Only ``hasEnded(after:)`` tells whether the transaction can go on.
+    func attempt<Value>(_ body: () throws -> Value) throws -> Value
 }
 
 /// A prepared statement. Binding copies the value.

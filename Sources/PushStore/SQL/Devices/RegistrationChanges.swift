@@ -24,6 +24,8 @@ struct RegistrationChanges {
     /// It is the value of the registration clock at that time. Changes from before migration 33 have lower values than
     /// all others, in the order of the devices' ids. A device that took over its user from another device has the value
     /// of that device, so that an erasure that is in progress during the upgrade erases both devices or neither.
+    ///
+    /// SQLite uses the index only for the same expression. In another engine, `1` has to be an integer of 64 bits.
     static let userChange = "coalesce(userSince, id - (1 << 62))"
 
     /// Returns the registration clock's value, which rises with each recorded change of a device.

@@ -14,7 +14,12 @@ extension SQLStore {
     package func write(_ writes: LedgerBatch, now: Timestamp, leaseUntil: Timestamp) async throws -> LedgerBatchResult {
         let owner = try await self.owner.number(self.database)
         return try await self.pageWriter.write(to: self.database, now: now) { parts, database in
-            var acceptance = AcceptanceTransaction(owner: owner, leaseUntil: leaseUntil, in: database)
+            var acceptance = AcceptanceTransaction(
+                owner: owner,
+                leaseUntil: leaseUntil,
+                isShared: writes.requests.count + writes.pages.count > 1,
+                in: database
+            )
             let requests = try writes.requests.map { try acceptance.accept($0) }
             let pages = try writes.pages.map { page in
                 try Self.commit(page, owner: owner, now: now, parts: parts, in: database)
