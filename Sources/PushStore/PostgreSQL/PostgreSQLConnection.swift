@@ -54,6 +54,8 @@ final class PostgreSQLConnection: SQLConnection {
 
     deinit { PQfinish(self.connection) }
 
+    var attributes: AttributeColumns { .ofOneTypeEach }
+
     // The statements.
 
     func prepare(_ sql: String, isKept: Bool) throws -> any SQLStatement {

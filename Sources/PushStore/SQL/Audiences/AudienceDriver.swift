@@ -48,7 +48,7 @@ struct AudienceDriver: Sendable {
         limit: Int,
         in database: any SQLConnection
     ) throws -> AudienceDriver? {
-        guard let candidates = CandidateRanges(expression, of: kind, app: app) else { return nil }
+        guard let candidates = CandidateRanges(expression, of: kind, app: app, database.attributes) else { return nil }
         // Limits the total number of entries that are counted, regardless of the number of conditions.
         let limit = min(limit, Self.maximumCounted / candidates.count)
         var step = min(limit, Self.firstStep)
@@ -89,8 +89,8 @@ private indirect enum CandidateRanges {
 
     /// Creates the candidates for devices with one kind of token, or returns `nil` if no index narrows them. The kind
     /// alert, which most tokens have, is not indexed.
-    init?(_ expression: AudienceExpression, of kind: DeviceTokenKind?, app: Int64) {
-        let ofExpression = CandidateRanges(expression, app: app)
+    init?(_ expression: AudienceExpression, of kind: DeviceTokenKind?, app: Int64, _ attributes: AttributeColumns) {
+        let ofExpression = CandidateRanges(expression, app: app, attributes)
         guard let kind, kind != .alert else {
             guard let ofExpression else { return nil }
             self = ofExpression
@@ -101,18 +101,18 @@ private indirect enum CandidateRanges {
     }
 
     /// Creates the candidates, or returns `nil` for an expression that no index narrows, such as a negation.
-    init?(_ expression: AudienceExpression, app: Int64) {
+    init?(_ expression: AudienceExpression, app: Int64, _ attributes: AttributeColumns) {
         switch expression {
         case .everyone, .not: return nil
         case .and(let expressions):
-            let candidates = expressions.compactMap { CandidateRanges($0, app: app) }
+            let candidates = expressions.compactMap { CandidateRanges($0, app: app, attributes) }
             guard !candidates.isEmpty else { return nil }
             self = .oneOf(candidates)
         case .or(let expressions):
-            let candidates = expressions.compactMap { CandidateRanges($0, app: app) }
+            let candidates = expressions.compactMap { CandidateRanges($0, app: app, attributes) }
             guard candidates.count == expressions.count else { return nil }
             self = .all(candidates)
-        default: self = .ranges(AudienceSQL.ranges(of: expression, app: app))
+        default: self = .ranges(AudienceSQL.ranges(of: expression, app: app, attributes))
         }
     }
 
@@ -176,7 +176,11 @@ extension AudienceSQL {
     }
 
     /// Returns the index ranges of a single condition. The list is empty for an expression that is not one.
-    static func ranges(of expression: AudienceExpression, app: Int64) -> [AudienceDriver.IndexRange] {
+    static func ranges(
+        of expression: AudienceExpression,
+        app: Int64,
+        _ attributes: AttributeColumns
+    ) -> [AudienceDriver.IndexRange] {
         func range(_ table: String, _ id: String, _ condition: String, _ arguments: [any SQLEncodable])
             -> AudienceDriver.IndexRange
         {
@@ -199,7 +203,7 @@ extension AudienceSQL {
         case .user(let user): return [device("deviceByUser", "user = ?", user)]
         case .tag(let tag): return [detail("deviceTag", "tag = ?", tag)]
         case .attribute(let name, let comparison, let value):
-            let (condition, bound) = Self.condition(on: value, comparison)
+            let (condition, bound) = attributes.condition(on: value, Self.sign(comparison))
             return [detail("deviceAttribute", "name = ? AND \(condition)", name, bound)]
         case .hasAttribute(let name): return [detail("deviceAttribute", "name = ?", name)]
         case .locale(let locale):

@@ -6,6 +6,8 @@ import PushTypes
 ///
 /// Its statements are the part of SQL that all engines understand. It is used on the thread that runs the transaction.
 protocol SQLConnection: AnyObject {
+    var attributes: AttributeColumns { get }
+
     /// Prepares a statement, or takes it from the cache of the connection.
     /// - Parameter isKept: Whether the statement is cached under its SQL. Pass `false` for SQL with many variants.
     func prepare(_ sql: String, isKept: Bool) throws -> any SQLStatement

@@ -14,7 +14,7 @@ struct DeviceRows {
         after: Int64,
         limit: Int
     ) throws -> [DeviceRecord] {
-        let condition = AudienceSQL(audience, app: app)
+        let condition = AudienceSQL(audience, app: app, self.database.attributes)
         let only = AudienceSQL.only(environment, kind)
         let count = try DeviceCount.devices(of: app, in: self.database).count
         let most = AudienceDriver.limit(wanted: limit, devices: count)

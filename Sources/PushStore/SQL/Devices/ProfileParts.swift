@@ -39,7 +39,8 @@ struct ProfileParts {
                 WHERE id = ?2 AND EXISTS (SELECT 1 FROM device AS source WHERE source.id = ?1 AND (\(differ)))
                 """
             if try database.run(sql: sql, source, target) > 0, self.hasAttributes {
-                try Self.replace("deviceAttribute", "app, name, value", from: source, to: target, in: database)
+                let stored = (["app", "name"] + database.attributes.names).joined(separator: ", ")
+                try Self.replace("deviceAttribute", stored, from: source, to: target, in: database)
             }
         }
         if self.hasTags { try Self.replace("deviceTag", "app, tag", from: source, to: target, in: database) }

@@ -120,7 +120,7 @@ extension SQLStore {
     package func page(_ claim: ShardClaim, limit: Int, needs: RecipientProfileFields) async throws -> RecipientPage {
         try await self.pageReader.read(claim, from: self.database) { part, driver, database in
             let consent = try ConsentColumns(claim.notification, in: database)
-            let query = RecipientQuery(part, limit: limit, needs: needs, consent: consent)
+            let query = RecipientQuery(part, limit: limit, needs: needs, consent: consent, database.attributes)
             let found = try query.fetch(driver: driver, in: database)
             return try Self.page(found, of: part, limit: limit, query, in: database)
         }

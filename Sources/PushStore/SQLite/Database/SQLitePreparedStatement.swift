@@ -3,6 +3,8 @@ import GRDB
 import GRDBSQLite
 
 extension Database: SQLConnection {
+    var attributes: AttributeColumns { .ofAnyType }
+
     func prepare(_ sql: String, isKept: Bool) throws -> any SQLStatement {
         try SQLitePreparedStatement(
             isKept ? self.cachedStatement(sql: sql) : self.makeStatement(sql: sql),
