@@ -266,7 +266,9 @@ import Testing
             try database.transaction(.serializable) { database in
                 try database.insert(into: "thing", ["someText": "a"])
                 try database.run(sql: "SET LOCAL statement_timeout = 20")
-                let error = try self.failure { try database.attempt { try database.run(sql: "SELECT pg_sleep(10)") } }
+                let error = try self.failure {
+                    _ = try database.attempt { try database.run(sql: "SELECT pg_sleep(10)") }
+                }
                 #expect(database.hasEnded(after: error))
             }
         }
