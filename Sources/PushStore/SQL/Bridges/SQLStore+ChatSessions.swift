@@ -35,11 +35,14 @@ extension SQLStore {
     }
 
     package func chatSessions(app: Int64, user: String?, after: Int64, limit: Int) async throws -> [ChatSessionRecord] {
-        let ofUser = user == nil ? "" : "AND user = :user"
-        let condition = "number > :after AND app = :app \(ofUser)"
+        var condition = "number > :after AND app = :app"
+        var arguments: SQLArguments = ["app": app, "after": after, "limit": limit]
+        if let user {
+            condition += " AND user = :user"
+            arguments += ["user": user]
+        }
         let sql = "SELECT * FROM chatSession WHERE \(condition) ORDER BY number LIMIT :limit"
-        let arguments: SQLArguments = ["app": app, "user": user, "after": after, "limit": limit]
-        return try await self.database.lookup { try $0.records(sql: sql, arguments) }
+        return try await self.database.lookup { [arguments] in try $0.records(sql: sql, arguments) }
     }
 
     package func chatSession(_ id: UUID) async throws -> ChatSessionRecord? {
@@ -67,7 +70,7 @@ extension SQLStore {
         let sealed = try password.map { try self.masterKey.seal($0, for: .chatSession(id, app: app)) }
         return try await self.database.write { database in
             let sql = """
-                UPDATE chatSession SET state = ?, sealed = ifnull(?, sealed), revision = ?, changedAt = ?,
+                UPDATE chatSession SET state = ?, sealed = coalesce(?, sealed), revision = ?, changedAt = ?,
                     lastError = CASE WHEN ?1 = 'active' THEN NULL ELSE lastError END
                 WHERE id = ? AND app = ?
                 """

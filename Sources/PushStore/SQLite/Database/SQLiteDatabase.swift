@@ -107,11 +107,12 @@ struct SQLiteDatabase: StoreDatabase {
         }
     }
 
-    /// Returns ``StoreError/cannotWrite(why:)`` for an error of the disk, after which callers wait and try again. Any
-    /// other error stays as it is.
-    static func named(_ error: any Error) -> any Error {
-        guard let error = error as? DatabaseError, Self.isOfDisk(error) else { return error }
-        return StoreError.cannotWrite(why: error.reason)
+    /// Returns ``StoreError/cannotWrite(why:)`` for an error of the disk, after which callers wait and try again, and
+    /// `CancellationError` for a statement of a cancelled task. Any other error stays as it is.
+    private static func named(_ error: any Error) -> any Error {
+        guard let error = error as? DatabaseError else { return error }
+        if Self.isOfDisk(error) { return StoreError.cannotWrite(why: error.reason) }
+        return error.resultCode == .SQLITE_INTERRUPT && Task.isCancelled ? CancellationError() : error
     }
 
     /// Returns whether an error can disappear without a change of the database. This includes `SQLITE_CANTOPEN`, which

@@ -164,10 +164,15 @@ import Testing
             }
             await #expect(throws: StoreError.ownerRemoved(.app)) {
                 try await store.database.write { database in
-                    try database.replace(in: "credential", of: .app, Self.credentialOfAMissingApp)
+                    try database.replace(
+                        in: "credential",
+                        of: .app,
+                        key: ["app": 7, "environment": 0],
+                        ["kind": "key", "sealed": Data()]
+                    )
                 }
             }
-            await #expect(throws: DatabaseError.self) {
+            await #expect(throws: ForeignKeyViolation.self) {
                 try await store.database.write { database in
                     _ = try database.insert(into: "credential", Self.credentialOfAMissingApp)
                 }
