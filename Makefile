@@ -12,7 +12,7 @@ export SUITE KEEP N PAIRS SENDS DEVICES INTAKE_DEVICES ONLY CONNECTIONS TRAFFIC_
 # `martlet --version` shows the commit; empty in a source tree without git.
 export MARTLET_COMMIT := $(shell git rev-parse --short=9 HEAD 2>/dev/null)
 
-.PHONY: help demo build build-times test test-under-load check docs tour format setup clean bench-sender bench-gateway bench-campaign bench-publishing bench-bridge \
+.PHONY: help demo build build-times test test-postgres test-under-load check docs tour format setup clean bench-sender bench-gateway bench-campaign bench-publishing bench-bridge \
 	bench-sessions conformance fuzz fuzz-api test-web alerts torture-gateway torture release package package-test image
 
 help:  ## list the targets
@@ -30,6 +30,10 @@ build-times:  ## build from nothing in .build-times, and say where the time goes
 
 test: setup  ## run all tests (FILTER=Name for some)
 	@scripts/test $(FILTER)
+
+test-postgres: setup  ## run the tests of store and provider with PostgreSQL as well, in .build-postgres (FILTER=Name for some)
+	@scripts/setup postgres
+	@scripts/test-postgres $(FILTER)
 
 test-under-load: setup  ## run all tests beside busy processes (LOAD=12 TIMES=1 FILTER=Name)
 	@scripts/test-under-load $(FILTER)

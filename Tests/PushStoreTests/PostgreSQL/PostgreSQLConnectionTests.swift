@@ -1,5 +1,6 @@
 #if PostgreSQL
 import Foundation
+import PushTesting
 import Testing
 
 @testable import PushStore

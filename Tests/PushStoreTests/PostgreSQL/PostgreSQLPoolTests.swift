@@ -2,6 +2,7 @@
 import Dispatch
 import Foundation
 import PushSupport
+import PushTesting
 import Synchronization
 import Testing
 
