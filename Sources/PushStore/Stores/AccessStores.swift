@@ -21,7 +21,8 @@ package protocol APIKeyStore: Sendable {
     /// (``APIKeyRecord/isLastingAdmin``) would remain. Of two concurrent changes that would together do so, one is
     /// refused.
     /// - Throws: ``StoreError/noSuchApp(_:)`` if the key is newly limited to an app that does not exist.
-    func changeKey(_ id: UUID, _ change: @escaping @Sendable (inout APIKeyRecord) -> Void) async throws -> KeyChangeResult
+    func changeKey(_ id: UUID, _ change: @escaping @Sendable (inout APIKeyRecord) -> Void) async throws
+        -> KeyChangeResult
     /// Deletes a key. If no lasting admin key (``APIKeyRecord/isLastingAdmin``) would remain, it deletes nothing and
     /// returns ``KeyDeletionResult/lastAdmin``. If two keys delete each other concurrently, one of them stays.
     func deleteKey(_ id: UUID) async throws -> KeyDeletionResult
@@ -65,7 +66,8 @@ package protocol PersonStore: Sendable {
     /// The result is ``PersonChangeResult/lastAdmin``, and nothing changes, if no lasting admin
     /// (``PersonRecord/isLastingAdmin``) would remain. Of two concurrent changes with this effect, one is refused.
     /// - Throws: ``StoreError/noSuchApp(_:)`` if the person is newly limited to an app that does not exist.
-    func changePerson(_ id: UUID, _ change: @escaping @Sendable (inout PersonRecord) -> Void) async throws -> PersonChangeResult
+    func changePerson(_ id: UUID, _ change: @escaping @Sendable (inout PersonRecord) -> Void) async throws
+        -> PersonChangeResult
     /// Deletes a person with all sessions and links. If no lasting admin (``PersonRecord/isLastingAdmin``) would
     /// remain, it deletes nothing and returns ``PersonDeletionResult/lastAdmin``.
     func deletePerson(_ id: UUID) async throws -> PersonDeletionResult

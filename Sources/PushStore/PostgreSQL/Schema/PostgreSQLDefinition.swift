@@ -119,17 +119,18 @@ struct PostgreSQLDefinition {
     }
 
     /// The table of attributes, whose values have a column for each type (``AttributeColumns``).
-    private static let attributes = [
-        """
-        CREATE TABLE deviceAttribute (
-            app bigint NOT NULL, name text COLLATE "C" NOT NULL,
-            text text COLLATE "C", number double precision, flag bigint,
-            device bigint NOT NULL REFERENCES device (id) ON DELETE CASCADE,
-            PRIMARY KEY (device, app, name), CHECK (num_nonnulls(text, number, flag) = 1)
-        )
-        """,
-        "CREATE INDEX attributeByName ON deviceAttribute (app, name, device)",
-    ]
+    private static let attributes =
+        [
+            """
+            CREATE TABLE deviceAttribute (
+                app bigint NOT NULL, name text COLLATE "C" NOT NULL,
+                text text COLLATE "C", number double precision, flag bigint,
+                device bigint NOT NULL REFERENCES device (id) ON DELETE CASCADE,
+                PRIMARY KEY (device, app, name), CHECK (num_nonnulls(text, number, flag) = 1)
+            )
+            """,
+            "CREATE INDEX attributeByName ON deviceAttribute (app, name, device)",
+        ]
         + ["text", "number", "flag"].map { column in
             """
             CREATE INDEX attributeBy\(column) ON deviceAttribute (app, name, \(column), device)
@@ -183,7 +184,9 @@ extension PostgreSQLDefinition {
     /// Returns the words of a text with small and capital letters by their form in lower case, which is what PostgreSQL
     /// makes of a name.
     static func spellings(_ text: String) -> [String: String] {
-        let names = Set(self.tokens(text).filter { $0.contains(where: \.isUppercase) && $0.contains(where: \.isLowercase) })
+        let names = Set(
+            self.tokens(text).filter { $0.contains(where: \.isUppercase) && $0.contains(where: \.isLowercase) }
+        )
         return Dictionary(names.map { ($0.lowercased(), String($0)) }) { first, _ in first }
     }
 }

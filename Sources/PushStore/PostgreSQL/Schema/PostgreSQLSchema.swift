@@ -42,7 +42,11 @@ enum PostgreSQLSchema {
         "CREATE TABLE migration (number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text NOT NULL UNIQUE)",
         // A text in which capital letters do not count.
         "CREATE COLLATION nocase (provider = icu, locale = 'und-u-ks-level2', deterministic = false)",
-        Self.function("iif(boolean, anycompatible, anycompatible)", "anycompatible", "CASE WHEN $1 THEN $2 ELSE $3 END"),
+        Self.function(
+            "iif(boolean, anycompatible, anycompatible)",
+            "anycompatible",
+            "CASE WHEN $1 THEN $2 ELSE $3 END"
+        ),
         Self.function("ifnull(anycompatible, anycompatible)", "anycompatible", "coalesce($1, $2)"),
         Self.function("instr(text, text)", "bigint", "strpos($1, $2)::bigint"),
         Self.function("instr(bytea, bytea)", "bigint", "position($2 IN $1)::bigint"),

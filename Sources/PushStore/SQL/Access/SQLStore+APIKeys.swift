@@ -36,7 +36,8 @@ extension SQLStore {
         }
     }
 
-    package func changeKey(_ id: UUID, _ change: @escaping @Sendable (inout APIKeyRecord) -> Void) async throws -> KeyChangeResult
+    package func changeKey(_ id: UUID, _ change: @escaping @Sendable (inout APIKeyRecord) -> Void) async throws
+        -> KeyChangeResult
     {
         defer { self.keyCache.forget() }
         return try await self.database.write { database in

@@ -19,7 +19,8 @@ extension IntegrityCheck {
 
     /// Describes violations of the store's own rules as ``brokenRules(in:isAtRest:masterKey:)`` does, or that a corrupt
     /// file cannot be examined for them.
-    static func readableRules(in database: any SQLConnection, isAtRest: Bool, masterKey: MasterKey?) throws -> [String] {
+    static func readableRules(in database: any SQLConnection, isAtRest: Bool, masterKey: MasterKey?) throws -> [String]
+    {
         do {
             return try Self.brokenRules(in: database, isAtRest: isAtRest, masterKey: masterKey)
         } catch let error as DatabaseError where error.resultCode.primaryResultCode == .SQLITE_CORRUPT {
