@@ -25,6 +25,7 @@ protocol SQLConnection: AnyObject {
 /// Positions of parameters begin at 1, and those of columns at 0. Binding a position that the statement lacks is an
 /// error when it runs.
 protocol SQLStatement {
+    /// The names of the columns, which are known from the first row on.
     var columnNames: [String] { get }
     var parameterCount: Int { get }
 
