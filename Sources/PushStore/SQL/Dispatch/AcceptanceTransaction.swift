@@ -46,7 +46,7 @@ struct AcceptanceTransaction {
                 opening: opening.map { (clock: $0, at: request.openedAt) },
                 in: self.database
             )
-        } catch  where self.database.hasEnded(after: error) {
+        } catch let error where self.database.hasEnded(after: error) {
             throw error
         } catch {
             return .failure(error)
