@@ -54,6 +54,8 @@ final class PostgreSQLConnection: SQLConnection {
 
     deinit { PQfinish(self.connection) }
 
+    var attributes: AttributeColumns { .ofOneTypeEach }
+
     // The statements.
 
     func prepare(_ sql: String, isKept: Bool) throws -> any SQLStatement {
@@ -96,6 +98,27 @@ final class PostgreSQLConnection: SQLConnection {
 
     func hasEnded(after error: any Error) -> Bool {
         self.loss != nil || PQtransactionStatus(self.connection) != PQTRANS_INTRANS
+    }
+
+    func attempt<Value>(_ body: () throws -> Value) throws -> Value {
+        let earlier = self.transactionError
+        self.transactionError = nil
+        defer { self.transactionError = self.transactionError ?? earlier }
+        try self.command("SAVEPOINT attempt")
+        do {
+            let value = try body()
+            try self.command("RELEASE SAVEPOINT attempt")
+            return value
+        } catch {
+            switch self.transactionError?.kind {
+            case nil, .foreignKey, .unique, .other:
+                try self.command("ROLLBACK TO SAVEPOINT attempt; RELEASE SAVEPOINT attempt")
+                self.transactionError = nil
+            // The whole transaction has to be repeated, or cannot go on.
+            case .unavailable, .serialization, .timeout, .readOnly, .cannotWrite: break
+            }
+            throw error
+        }
     }
 
     /// Keeps a source. If there are too many, those that have not been used for the longest time are forgotten.

@@ -2,9 +2,9 @@
 /// A statement of the store, translated into the SQL of PostgreSQL.
 ///
 /// Parameters (`?`, `?3` and `:name`) become `$n`, with the numbers that SQLite gives them. The hints `INDEXED BY` and
-/// `CROSS` are removed. `IS` between values becomes `IS NOT DISTINCT FROM`, and blob literals are written for
-/// PostgreSQL. Strings, quoted identifiers and comments stay as they are. Any text is translated, also one that is no
-/// SQL: the server judges it.
+/// `CROSS` are removed. `IS` between values becomes `IS NOT DISTINCT FROM`, blob literals are written for PostgreSQL, and
+/// a shifted number has 64 bits. Strings, quoted identifiers and comments stay as they are. Any text is translated, also
+/// one that is no SQL: the server judges it.
 struct PostgreSQLText: Sendable {
     /// The maximum number of a parameter in PostgreSQL's protocol.
     static let maximumParameter = 65_535
@@ -70,7 +70,7 @@ private struct PostgreSQLTranslation {
             case UInt8(ascii: "?"): self.translateNumber()
             case UInt8(ascii: ":"): self.translateName()
             case UInt8(ascii: "0")...UInt8(ascii: "9"):
-                self.copy(through: self.end(self.position) { Self.isWord($0) || $0 == UInt8(ascii: ".") })
+                self.translateLiteral()
             case _ where Self.isWord(byte): self.translateWord()
             case _ where Self.isBlank(byte):
                 self.output.append(byte)
@@ -122,6 +122,14 @@ private struct PostgreSQLTranslation {
             if byte == UInt8(ascii: "*"), self.byte(at: end) == UInt8(ascii: "/") { return end + 1 }
         }
         return end
+    }
+
+    /// Translates a number. One that is shifted has 64 bits, as all integers of SQLite.
+    private mutating func translateLiteral() {
+        self.copy(through: self.end(self.position) { Self.isWord($0) || $0 == UInt8(ascii: ".") })
+        let next = self.end(self.position, while: Self.isBlank)
+        let less = UInt8(ascii: "<")
+        if self.byte(at: next) == less, self.byte(at: next + 1) == less { self.output += "::bigint".utf8 }
     }
 
     // Parameters.

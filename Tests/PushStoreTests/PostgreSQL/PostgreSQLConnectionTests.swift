@@ -235,6 +235,47 @@ import Testing
         #expect(write.kind == .readOnly)
     }
 
+    /// What came before it stays, and the transaction goes on.
+    @Test func aFailedAttemptIsUndone() throws {
+        let database = try self.connection()
+        try database.transaction(.serializable) { database in
+            try database.insert(into: "thing", ["someText": "a"])
+            let error = try self.failure {
+                try database.attempt {
+                    try database.insert(into: "thing", ["someText": "b"])
+                    try database.insert(into: "thing", ["someText": "a"])
+                }
+            }
+            #expect(error.kind == .unique)
+            #expect(!database.hasEnded(after: error))
+            #expect(throws: DamagedRow.self) {
+                try database.attempt {
+                    try database.insert(into: "thing", ["someText": "c"])
+                    throw DamagedRow(table: "thing")
+                }
+            }
+            try database.attempt { try database.insert(into: "thing", ["someText": "d"]) }
+        }
+        let texts: [String] = try database.values(sql: "SELECT someText FROM thing ORDER BY id")
+        #expect(texts == ["a", "d"])
+    }
+
+    @Test func anAttemptThatFailsForTheTransactionEndsIt() throws {
+        let database = try self.connection()
+        let error = try self.failure {
+            try database.transaction(.serializable) { database in
+                try database.insert(into: "thing", ["someText": "a"])
+                try database.run(sql: "SET LOCAL statement_timeout = 20")
+                let error = try self.failure {
+                    _ = try database.attempt { try database.run(sql: "SELECT pg_sleep(10)") }
+                }
+                #expect(database.hasEnded(after: error))
+            }
+        }
+        #expect(error.kind == .timeout)
+        #expect(try database.count(sql: "SELECT count(*) FROM thing") == 0)
+    }
+
     @Test func theLimitsOfTheServerAreSet() throws {
         for namesStatements in [true, false] {
             let database = try self.connection(namesStatements: namesStatements)

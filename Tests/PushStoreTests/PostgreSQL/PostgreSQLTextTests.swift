@@ -29,6 +29,7 @@ import Testing
         ("a IS ? AND b IS NOT :b", "a IS NOT DISTINCT FROM $1 AND b IS DISTINCT FROM $2"),
         ("a is not 10 OR (a) IS NOT (SELECT 1)", "a IS DISTINCT FROM 10 OR (a) IS DISTINCT FROM (SELECT 1)"),
         ("a IS NULL, b IS NOT null, c IS TRUE", "a IS NULL, b IS NOT null, c IS TRUE"),
+        ("id - (1 << 62), 2<<?", "id - (1::bigint << 62), 2::bigint<<$1"), ("1 < 2, a <<", "1 < 2, a <<"),
         ("a IS NOT DISTINCT FROM ?", "a IS NOT DISTINCT FROM $1"), ("a IS", "a IS"), ("a IS NOT ", "a IS NOT "),
         // Texts that are no SQL.
         ("'", "'"), ("\"", "\""), ("'a?", "'a?"), ("/*", "/*"), ("/*/", "/*/"), ("/* ?", "/* ?"), ("--", "--"),

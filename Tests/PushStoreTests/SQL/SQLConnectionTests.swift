@@ -224,15 +224,20 @@ import Testing
         }
     }
 
-    @Test func aRowReplacesThoseWithItsKeys() throws {
+    @Test func aRowReplacesTheOneWithItsKey() throws {
         try self.withTable { connection throws in
             for name in ["a", "b", "c"] { try connection.insert(into: "thing", ["name": name, "value": 1]) }
-            try connection.replace(in: "thing", ["id": 1, "name": "b", "value": Data([2])])
-            try connection.replace(in: "thing", ["id": 9, "name": "d"])
+            try connection.replace(in: "thing", key: ["id": 1], ["name": "e", "value": Data([2])])
+            try connection.replace(in: "thing", key: ["name": "b"], ["value": nil])
+            try connection.replace(in: "thing", key: ["id": 9], ["name": "d"])
             let expected: [[SQLValue]] = [
-                [.integer(1), .text("b"), .bytes(Data([2]))], [.integer(3), .text("c"), .integer(1)],
-                [.integer(9), .text("d"), .null],
+                [.integer(1), .text("e"), .bytes(Data([2]))], [.integer(2), .text("b"), .null],
+                [.integer(3), .text("c"), .integer(1)], [.integer(9), .text("d"), .null],
             ]
+            #expect(try self.things(connection) == expected)
+            #expect(throws: DatabaseError.self) {
+                try connection.replace(in: "thing", key: ["id": 1], ["name": "c", "value": 1])
+            }
             #expect(try self.things(connection) == expected)
         }
     }
@@ -271,6 +276,17 @@ import Testing
             #expect(try !connection.hasTable("other"))
             #expect(try connection.primaryKeyColumns(of: "pair") == ["c", "a"])
             #expect(try connection.primaryKeyColumns(of: "thing") == ["id"])
+        }
+    }
+
+    @Test func aTransactionContinuesAfterAFailedAttempt() throws {
+        try self.withTable { connection throws in
+            try connection.attempt { try connection.insert(into: "thing", ["name": "a"]) }
+            #expect(throws: DatabaseError.self) {
+                try connection.attempt { try connection.run(sql: "INSERT INTO thing (name) VALUES ('b'), ('a')") }
+            }
+            try connection.insert(into: "thing", ["name": "c"])
+            #expect(try self.things(connection).map { $0[1] } == [.text("a"), .text("c")])
         }
     }
 

@@ -168,7 +168,7 @@ import Testing
         // Over an index of what is in progress.
         "SELECT state, count(*) AS count FROM notification WHERE finishedAt IS NULL", "SELECT count(*) FROM retry",
         // Once, at the start.
-        "INSERT OR IGNORE INTO retry (notification, recipient, lane, app, attempts, dueAt)",
+        "INSERT INTO retry (notification, recipient, lane, app, attempts, dueAt)",
     ]
 
     /// Returns the plan of a statement; `nil` if it scans small tables only.

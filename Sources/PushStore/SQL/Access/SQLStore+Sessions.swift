@@ -41,8 +41,8 @@ extension SQLStore {
             var lock = before ?? SignInLock()
             let value = change(&lock)
             guard lock != before else { return value }
-            let values: ColumnValues = ["name": code, "failures": lock.failures, "at": lock.at.milliseconds]
-            try database.replace(in: "signInLock", values)
+            let values: ColumnValues = ["failures": lock.failures, "at": lock.at.milliseconds]
+            try database.replace(in: "signInLock", key: ["name": code], values)
             if before == nil { try Self.forgetLocks(now: now, in: database) }
             return value
         }
@@ -101,6 +101,7 @@ extension SQLStore {
 
     package func sessions(of holder: SessionHolder) async throws -> [SessionRecord] {
         let (column, id) = PersonRows.column(of: holder)
+        // An engine without row ids has a column `rowid` that counts the rows of this table.
         let sql = "SELECT * FROM session WHERE \(column) = ? ORDER BY lastUsedAt DESC, rowid DESC"
         return try await self.database.lookup { try $0.rows(sql: sql, [id]).map(SessionRecord.init(row:)) }
     }
@@ -161,7 +162,8 @@ extension PersonRows {
         let (id, now) = (person.uuidString, signIn.now.milliseconds)
         try self.database.run(sql: "DELETE FROM signInLock WHERE name = ?", [lock])
         try self.database.run(sql: "UPDATE person SET lastSeenAt = ? WHERE id = ?", [now, id])
-        try self.database.replace(in: "personNetwork", ["person": id, "network": Data(signIn.network), "at": now])
+        let network: ColumnValues = ["person": id, "network": Data(signIn.network)]
+        try self.database.replace(in: "personNetwork", key: network, ["at": now])
         let forget = """
             DELETE FROM personNetwork WHERE person = ?1 AND network NOT IN (
                 SELECT network FROM personNetwork WHERE person = ?1 ORDER BY at DESC, network LIMIT ?2)

@@ -36,7 +36,8 @@ enum EnvironmentPauseTable {
             ON CONFLICT (app, environment) DO UPDATE
             SET pausedSince = excluded.pausedSince, cause = excluded.cause, detail = excluded.detail,
                 host = excluded.host, port = excluded.port, proofs = excluded.proofs
-            WHERE pausedSince IS NULL AND :replaces = 0 OR pausedSince = excluded.pausedSince AND :replaces = 1
+            WHERE environmentState.pausedSince IS NULL AND :replaces = 0
+                OR environmentState.pausedSince = excluded.pausedSince AND :replaces = 1
             """
         let values: SQLArguments = [
             "app": target.app, "environment": target.environment.code, "epoch": request.epoch,
@@ -52,7 +53,7 @@ enum EnvironmentPauseTable {
     static func beginEpoch(app: Int64, environment: PushEnvironment, in database: any SQLConnection) throws {
         let sql = """
             INSERT INTO environmentState (app, environment, epoch) VALUES (?, ?, 1)
-            ON CONFLICT (app, environment) DO UPDATE SET epoch = epoch + 1
+            ON CONFLICT (app, environment) DO UPDATE SET epoch = environmentState.epoch + 1
             """
         try database.run(sql: sql, [app, environment.code])
     }
@@ -195,7 +196,7 @@ extension SQLStore {
             SELECT id, ?2, ?3 FROM app
             WHERE id = ?1 AND ?4 = coalesce((
                 SELECT epoch FROM environmentState WHERE app = ?1 AND environment = ?2), 0)
-            ON CONFLICT (app, environment) DO UPDATE SET provenAt = coalesce(provenAt, excluded.provenAt)
+            ON CONFLICT (app, environment) DO UPDATE SET provenAt = coalesce(health.provenAt, excluded.provenAt)
             """
         try await self.database.run(sql: sql, [app, environment.code, at.milliseconds, epoch])
     }

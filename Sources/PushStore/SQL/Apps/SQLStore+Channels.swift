@@ -21,7 +21,10 @@ extension SQLStore {
                     "storage": channel.storage.rawValue, "name": channel.name,
                     "createdAt": channel.createdAt.milliseconds,
                 ],
-                "ON CONFLICT DO UPDATE SET deletedAt = NULL, name = coalesce(excluded.name, name)"
+                """
+                ON CONFLICT (app, environment, id) DO UPDATE
+                SET deletedAt = NULL, name = coalesce(excluded.name, channel.name)
+                """
             )
             return try Self.channel(channel.id, channel.app, channel.environment, in: database) ?? channel
         }
@@ -33,7 +36,7 @@ extension SQLStore {
 
     package func channels(app: Int64, environment: PushEnvironment?) async throws -> [ChannelRecord] {
         let sql = """
-            SELECT * FROM channel WHERE app = ?1 AND (?2 IS NULL OR environment = ?2) AND deletedAt IS NULL
+            SELECT * FROM channel WHERE app = ?1 AND (CAST(?2 AS BIGINT) IS NULL OR environment = ?2) AND deletedAt IS NULL
             ORDER BY environment = ?3 DESC, createdAt, id
             """
         return try await self.database.lookup { database in
@@ -61,7 +64,7 @@ extension SQLStore {
         in database: any SQLConnection
     ) throws -> ChannelRecord? {
         let sql = """
-            SELECT * FROM channel WHERE app = ?1 AND (?2 IS NULL OR environment = ?2) AND id = ?3
+            SELECT * FROM channel WHERE app = ?1 AND (CAST(?2 AS BIGINT) IS NULL OR environment = ?2) AND id = ?3
             ORDER BY deletedAt IS NOT NULL, environment = ?4 DESC LIMIT 1
             """
         return try database.record(sql: sql, [app, environment?.code, id.text, Self.firstEnvironment.code])

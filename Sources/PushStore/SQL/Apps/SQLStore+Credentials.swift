@@ -218,10 +218,8 @@ extension SQLStore {
             let issuedAt = offered.issuedAt
             try database.replace(
                 in: "providerToken",
-                [
-                    "teamID": key.teamID, "keyID": key.keyID, "fingerprint": key.fingerprint, "sealed": sealed,
-                    "issuedAt": issuedAt.milliseconds, "isRefused": 0,
-                ]
+                key: ["teamID": key.teamID, "keyID": key.keyID, "fingerprint": key.fingerprint],
+                ["sealed": sealed, "issuedAt": issuedAt.milliseconds, "isRefused": 0]
             )
             let oldest = issuedAt.advanced(by: .zero - Self.keptTokens)
             try database.run(sql: "DELETE FROM providerToken WHERE issuedAt < ?", oldest.milliseconds)

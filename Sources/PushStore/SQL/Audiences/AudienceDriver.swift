@@ -17,17 +17,21 @@ struct AudienceDriver: Sendable {
     private let ranges: [IndexRange]
     let count: Int
 
-    /// The subquery for `id IN (…)` that selects the ids, with the arguments that ``arguments(after:upTo:)`` returns.
-    var sql: String {
-        self.ranges.map { range in
+    /// The SQL condition that limits rows of `device` to the ranges, with the arguments that
+    /// ``arguments(after:upTo:)`` returns.
+    var condition: String {
+        // An empty list is no SQL.
+        guard !self.ranges.isEmpty else { return "FALSE" }
+        let ids = self.ranges.map { range in
             """
             SELECT \(range.id) FROM \(range.table)
             WHERE \(range.condition) AND \(range.id) > ? AND \(range.id) <= ?
             """
         }.joined(separator: " UNION ALL ")
+        return "id IN (\(ids))"
     }
 
-    /// Returns the arguments of ``sql`` for the devices with ids above `cursor`, up to and including `end`.
+    /// Returns the arguments of ``condition`` for the devices with ids above `cursor`, up to and including `end`.
     func arguments(after cursor: Int64, upTo end: Int64) -> [SQLValue] {
         self.ranges.flatMap { $0.arguments + [cursor.sqlValue, end.sqlValue] }
     }
@@ -44,7 +48,7 @@ struct AudienceDriver: Sendable {
         limit: Int,
         in database: any SQLConnection
     ) throws -> AudienceDriver? {
-        guard let candidates = CandidateRanges(expression, of: kind, app: app) else { return nil }
+        guard let candidates = CandidateRanges(expression, of: kind, app: app, database.attributes) else { return nil }
         // Limits the total number of entries that are counted, regardless of the number of conditions.
         let limit = min(limit, Self.maximumCounted / candidates.count)
         var step = min(limit, Self.firstStep)
@@ -71,7 +75,7 @@ struct AudienceDriver: Sendable {
 
 extension AudienceDriver? {
     /// The SQL condition that limits rows of `device` to the index ranges, or an empty string for `nil`.
-    var condition: String { self.map { " AND id IN (\($0.sql))" } ?? "" }
+    var condition: String { self.map { " AND \($0.condition)" } ?? "" }
 }
 
 /// A tree of index ranges that cover the devices of an expression, from which the cheapest alternative is chosen.
@@ -85,8 +89,8 @@ private indirect enum CandidateRanges {
 
     /// Creates the candidates for devices with one kind of token, or returns `nil` if no index narrows them. The kind
     /// alert, which most tokens have, is not indexed.
-    init?(_ expression: AudienceExpression, of kind: DeviceTokenKind?, app: Int64) {
-        let ofExpression = CandidateRanges(expression, app: app)
+    init?(_ expression: AudienceExpression, of kind: DeviceTokenKind?, app: Int64, _ attributes: AttributeColumns) {
+        let ofExpression = CandidateRanges(expression, app: app, attributes)
         guard let kind, kind != .alert else {
             guard let ofExpression else { return nil }
             self = ofExpression
@@ -97,18 +101,18 @@ private indirect enum CandidateRanges {
     }
 
     /// Creates the candidates, or returns `nil` for an expression that no index narrows, such as a negation.
-    init?(_ expression: AudienceExpression, app: Int64) {
+    init?(_ expression: AudienceExpression, app: Int64, _ attributes: AttributeColumns) {
         switch expression {
         case .everyone, .not: return nil
         case .and(let expressions):
-            let candidates = expressions.compactMap { CandidateRanges($0, app: app) }
+            let candidates = expressions.compactMap { CandidateRanges($0, app: app, attributes) }
             guard !candidates.isEmpty else { return nil }
             self = .oneOf(candidates)
         case .or(let expressions):
-            let candidates = expressions.compactMap { CandidateRanges($0, app: app) }
+            let candidates = expressions.compactMap { CandidateRanges($0, app: app, attributes) }
             guard candidates.count == expressions.count else { return nil }
             self = .all(candidates)
-        default: self = .ranges(AudienceSQL.ranges(of: expression, app: app))
+        default: self = .ranges(AudienceSQL.ranges(of: expression, app: app, attributes))
         }
     }
 
@@ -151,7 +155,7 @@ private indirect enum CandidateRanges {
     private static func count(_ range: AudienceDriver.IndexRange, limit: Int, in database: any SQLConnection) throws
         -> Int
     {
-        let sql = "SELECT count(*) FROM (SELECT 1 FROM \(range.table) WHERE \(range.condition) LIMIT ?)"
+        let sql = "SELECT count(*) FROM (SELECT 1 FROM \(range.table) WHERE \(range.condition) LIMIT ?) AS counted"
         return try database.count(sql: sql, SQLArguments(range.arguments + [limit.sqlValue]))
     }
 }
@@ -172,7 +176,11 @@ extension AudienceSQL {
     }
 
     /// Returns the index ranges of a single condition. The list is empty for an expression that is not one.
-    static func ranges(of expression: AudienceExpression, app: Int64) -> [AudienceDriver.IndexRange] {
+    static func ranges(
+        of expression: AudienceExpression,
+        app: Int64,
+        _ attributes: AttributeColumns
+    ) -> [AudienceDriver.IndexRange] {
         func range(_ table: String, _ id: String, _ condition: String, _ arguments: [any SQLEncodable])
             -> AudienceDriver.IndexRange
         {
@@ -195,7 +203,7 @@ extension AudienceSQL {
         case .user(let user): return [device("deviceByUser", "user = ?", user)]
         case .tag(let tag): return [detail("deviceTag", "tag = ?", tag)]
         case .attribute(let name, let comparison, let value):
-            let (condition, bound) = Self.condition(on: value, comparison)
+            let (condition, bound) = attributes.condition(on: value, Self.sign(comparison))
             return [detail("deviceAttribute", "name = ? AND \(condition)", name, bound)]
         case .hasAttribute(let name): return [detail("deviceAttribute", "name = ?", name)]
         case .locale(let locale):

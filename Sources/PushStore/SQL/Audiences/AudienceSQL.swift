@@ -8,9 +8,10 @@ struct AudienceSQL: Sendable {
     private(set) var sql = ""
     private(set) var arguments: [SQLValue] = []
     private let app: Int64
+    private let attributes: AttributeColumns
 
-    init(_ expression: AudienceExpression, app: Int64) {
-        self.app = app
+    init(_ expression: AudienceExpression, app: Int64, _ attributes: AttributeColumns) {
+        (self.app, self.attributes) = (app, attributes)
         self.add(expression)
     }
 
@@ -26,7 +27,7 @@ struct AudienceSQL: Sendable {
                 tag
             )
         case .attribute(let name, let comparison, let value):
-            let (condition, bound) = Self.condition(on: value, comparison)
+            let (condition, bound) = self.attributes.condition(on: value, Self.sign(comparison))
             self.add(
                 """
                 EXISTS (SELECT 1 FROM deviceAttribute INDEXED BY attributeByDevice
@@ -112,23 +113,6 @@ struct AudienceSQL: Sendable {
         case .below: "<"
         }
     }
-
-    /// Returns the SQL condition on a stored attribute. A number is compared with numbers only, and a string with
-    /// strings only, because SQLite orders every string after all numbers.
-    static func condition(
-        on value: JSONValue,
-        _ comparison: AudienceExpression.Comparison
-    ) -> (String, any SQLEncodable) {
-        let sign = Self.sign(comparison)
-        switch value {
-        case .string(let text): return ("value \(sign) ? AND typeof(value) = 'text'", text)
-        case .integer(let number): return ("value \(sign) ? AND typeof(value) IN ('integer', 'real')", number)
-        case .number(let number): return ("value \(sign) ? AND typeof(value) IN ('integer', 'real')", number)
-        case .bool(let flag): return ("value \(sign) ? AND typeof(value) = 'blob'", Data([flag ? 1 : 0]))
-        // No stored value has these types.
-        case .null, .array, .object: return ("value \(sign) ? AND FALSE", 0)
-        }
-    }
 }
 
 /// The SQL condition by which a shard selects its recipients among the active devices of the app.
@@ -140,20 +124,20 @@ struct DeviceFilter: Sendable {
     /// A Boolean value that indicates whether the statement is worth caching, because many notifications share it.
     let isCommon: Bool
 
-    init(_ claim: ShardClaim, audience: AudienceExpression) {
+    init(_ claim: ShardClaim, audience: AudienceExpression, _ attributes: AttributeColumns) {
         switch claim.zone {
         case .any, .remainder: self.index = "INDEXED BY deviceByApp"
         case .named, .unknown: self.index = "INDEXED BY deviceByTimeZone"
         }
         self.isCommon = audience == .everyone
         self.condition += AudienceSQL.only(claim.notification.environment, claim.notification.content.tokenKind)
-        self.add(audience, app: claim.notification.app)
+        self.add(audience, app: claim.notification.app, attributes)
         self.add(claim.zone, number: claim.notificationNumber)
     }
 
-    private mutating func add(_ audience: AudienceExpression, app: Int64) {
+    private mutating func add(_ audience: AudienceExpression, app: Int64, _ attributes: AttributeColumns) {
         guard audience != .everyone else { return }
-        let query = AudienceSQL(audience, app: app)
+        let query = AudienceSQL(audience, app: app, attributes)
         self.condition += " AND \(query.sql)"
         self.arguments += query.arguments
     }

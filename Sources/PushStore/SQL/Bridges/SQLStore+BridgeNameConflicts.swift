@@ -119,6 +119,7 @@ struct OverruledSearch: Sendable {
         of apps: [Int64],
         in database: any SQLConnection
     ) throws -> [(name: String, app: Int64)] {
+        guard !apps.isEmpty else { return [] }
         let list = apps.map(String.init).joined(separator: ", ")
         let sql = "SELECT name, app FROM bridge WHERE kind = ? AND app IN (\(list)) ORDER BY name"
         return try database.rows(sql: sql, [kind.rawValue], isKept: false)

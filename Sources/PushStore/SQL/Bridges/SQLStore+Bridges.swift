@@ -62,9 +62,9 @@ extension SQLStore {
             try database.replace(
                 in: "bridge",
                 of: .app,
+                key: ["kind": bridge.kind.rawValue, "name": bridge.name],
                 [
-                    "kind": bridge.kind.rawValue, "name": bridge.name, "app": bridge.app,
-                    "environment": bridge.environment?.code,
+                    "app": bridge.app, "environment": bridge.environment?.code,
                     "settings": String(decoding: try bridge.settings.text, as: UTF8.self),
                     "sealed": try Self.sealed(bridge, masterKey), "revision": bridge.revision.uuidString,
                     "changedAt": bridge.changedAt.milliseconds, "number": bridge.number,

@@ -70,7 +70,7 @@ extension SQLStore {
         let sealed = try password.map { try self.masterKey.seal($0, for: .chatSession(id, app: app)) }
         return try await self.database.write { database in
             let sql = """
-                UPDATE chatSession SET state = ?, sealed = ifnull(?, sealed), revision = ?, changedAt = ?,
+                UPDATE chatSession SET state = ?, sealed = coalesce(?, sealed), revision = ?, changedAt = ?,
                     lastError = CASE WHEN ?1 = 'active' THEN NULL ELSE lastError END
                 WHERE id = ? AND app = ?
                 """

@@ -17,7 +17,7 @@ extension SQLStore {
             ]
             let addition = """
                 ON CONFLICT (kind, name, app) DO UPDATE
-                SET requests = requests + excluded.requests, agreements = agreements + excluded.agreements
+                SET requests = shadow.requests + excluded.requests, agreements = shadow.agreements + excluded.agreements
                 """
             try database.insert(into: "shadow", of: .app, count, addition)
             guard agrees == 0 else { return }

@@ -22,7 +22,8 @@ extension SQLStore {
             )
             let sql = """
                 DELETE FROM xmppNode WHERE id IN (
-                    SELECT id FROM xmppNode WHERE app = ? AND \(column) = ? ORDER BY createdAt DESC, id DESC LIMIT -1 OFFSET ?)
+                    SELECT id FROM xmppNode WHERE app = ? AND \(column) = ? ORDER BY createdAt DESC, id DESC
+                    LIMIT \(Int64.max) OFFSET ?)
                 """
             try database.run(sql: sql, [node.app, owner, XMPPNodeRecord.maximumPerOwner])
             return true

@@ -54,8 +54,8 @@ final class StatisticCounter {
     func addOpened(_ count: Int64, of app: Int64) { self.apps[app, default: Counts()].outcomes[5] += count }
 
     private static let addition = """
-        ON CONFLICT DO UPDATE
-        SET \(StatisticCounter.columns.map { "\($0) = \($0) + excluded.\($0)" }.joined(separator: ", "))
+        ON CONFLICT (app, at, step) DO UPDATE
+        SET \(StatisticCounter.columns.map { "\($0) = statistic.\($0) + excluded.\($0)" }.joined(separator: ", "))
         """
 
     /// Adds counts to the stored counts of a minute. Counts of apps that no longer exist are dropped.
@@ -72,7 +72,10 @@ final class StatisticCounter {
                 let id = try reasons.id(of: DeliveryReason(reason.text.text), in: database)
                 var columns = key
                 columns += ["state": reason.state, "reason": id, "count": count]
-                let addition = "ON CONFLICT DO UPDATE SET count = count + excluded.count"
+                let addition = """
+                    ON CONFLICT (app, at, step, state, reason) DO UPDATE
+                    SET count = statisticReason.count + excluded.count
+                    """
                 try database.insert(into: "statisticReason", columns, addition)
             }
         }

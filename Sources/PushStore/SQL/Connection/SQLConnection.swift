@@ -6,6 +6,8 @@ import PushTypes
 ///
 /// Its statements are the part of SQL that all engines understand. It is used on the thread that runs the transaction.
 protocol SQLConnection: AnyObject {
+    var attributes: AttributeColumns { get }
+
     /// Prepares a statement, or takes it from the cache of the connection.
     /// - Parameter isKept: Whether the statement is cached under its SQL. Pass `false` for SQL with many variants.
     func prepare(_ sql: String, isKept: Bool) throws -> any SQLStatement
@@ -18,6 +20,10 @@ protocol SQLConnection: AnyObject {
     /// Returns whether no further statement of the transaction can succeed after an error: the transaction has ended,
     /// or the disk or the connection has failed.
     func hasEnded(after error: any Error) -> Bool
+
+    /// Runs one statement that writes and may fail without ending the transaction. A failed one leaves nothing behind.
+    /// - Throws: The error of `body`. Only ``hasEnded(after:)`` tells whether the transaction can go on.
+    func attempt<Value>(_ body: () throws -> Value) throws -> Value
 }
 
 /// A prepared statement. Binding copies the value.
@@ -173,9 +179,9 @@ struct ColumnValues: ExpressibleByDictionaryLiteral {
         columns.values += others.values
     }
 
-    fileprivate func insertion(_ verb: String, into table: String) -> String {
+    fileprivate func insertion(into table: String) -> String {
         let places = self.names.map { _ in "?" }.joined(separator: ", ")
-        return "\(verb) INTO \(table) (\(self.names.joined(separator: ", "))) VALUES (\(places))"
+        return "INSERT INTO \(table) (\(self.names.joined(separator: ", "))) VALUES (\(places))"
     }
 }
 
@@ -203,7 +209,7 @@ extension SQLConnection {
     /// - Throws: ``StoreError/ownerRemoved(_:)`` if the owner is missing.
     func insert(into table: String, of owner: RowOwner? = nil, _ columns: ColumnValues, _ conflict: String = "") throws
     {
-        let sql = "\(columns.insertion("INSERT", into: table)) \(conflict)"
+        let sql = "\(columns.insertion(into: table)) \(conflict)"
         _ = try owner.inserting { try self.run(sql: sql, SQLArguments(columns.values)) }
     }
 
@@ -215,17 +221,23 @@ extension SQLConnection {
         _ columns: ColumnValues,
         returning column: String
     ) throws -> Int64 {
-        let sql = "\(columns.insertion("INSERT", into: table)) RETURNING \(column)"
+        let sql = "\(columns.insertion(into: table)) RETURNING \(column)"
         let id = try owner.inserting { try self.integer(sql: sql, SQLArguments(columns.values)) }
         guard let id else { throw DamagedRow(table: table) }
         return id
     }
 
-    /// Inserts a row, replacing any rows with the same unique keys. The owner and the errors are those of
+    /// Inserts a row, or writes its columns to the row with the same key. The owner and the errors are those of
     /// ``insert(into:of:_:_:)``.
-    func replace(in table: String, of owner: RowOwner? = nil, _ columns: ColumnValues) throws {
-        let sql = columns.insertion("INSERT OR REPLACE", into: table)
-        _ = try owner.inserting { try self.run(sql: sql, SQLArguments(columns.values)) }
+    /// - Parameters:
+    ///   - key: The columns of the table's primary key.
+    ///   - columns: The other columns. A column that is left out keeps its value in an existing row.
+    func replace(in table: String, of owner: RowOwner? = nil, key: ColumnValues, _ columns: ColumnValues) throws {
+        let assignments = columns.names.map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
+        let conflict = "ON CONFLICT (\(key.names.joined(separator: ", "))) DO UPDATE SET \(assignments)"
+        var row = key
+        row += columns
+        try self.insert(into: table, of: owner, row, conflict)
     }
 
     func update(_ table: String, _ columns: ColumnValues, id: any SQLEncodable) throws {

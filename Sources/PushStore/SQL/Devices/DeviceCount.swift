@@ -26,15 +26,11 @@ struct DeviceCount: Sendable {
 
     private let app: Int64
     private let audience: AudienceExpression
+    private let environment: PushEnvironment?
     private let kind: DeviceTokenKind?
-    private let condition: String
-    private let arguments: [SQLValue]
 
     init(_ audience: AudienceExpression, environment: PushEnvironment?, kind: DeviceTokenKind?, app: Int64) {
-        (self.app, self.audience, self.kind) = (app, audience, kind)
-        let filter = AudienceSQL(audience, app: app)
-        self.condition = "app = ? AND isActive = 1\(AudienceSQL.only(environment, kind)) AND \(filter.sql)"
-        self.arguments = [app.sqlValue] + filter.arguments
+        (self.app, self.audience, self.environment, self.kind) = (app, audience, environment, kind)
     }
 
     @Sendable func step(in database: any SQLConnection, _ progress: Progress) throws -> QueryStep<Progress, Int> {
@@ -76,8 +72,13 @@ struct DeviceCount: Sendable {
         _ arguments: [SQLValue],
         in database: any SQLConnection
     ) throws -> Int {
-        let sql = "SELECT count(*) FROM device \(index) WHERE \(self.condition)\(condition)"
-        return try database.count(sql: sql, SQLArguments(self.arguments + arguments), isKept: false)
+        let filter = AudienceSQL(self.audience, app: self.app, database.attributes)
+        let sql = """
+            SELECT count(*) FROM device \(index)
+            WHERE app = ? AND isActive = 1\(AudienceSQL.only(self.environment, self.kind)) AND \(filter.sql)\(condition)
+            """
+        let all = [self.app.sqlValue] + filter.arguments + arguments
+        return try database.count(sql: sql, SQLArguments(all), isKept: false)
     }
 
     /// Returns the number of ids that the next step should cover to take the time `goal`, given the last step.

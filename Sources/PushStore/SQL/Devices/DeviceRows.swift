@@ -14,7 +14,7 @@ struct DeviceRows {
         after: Int64,
         limit: Int
     ) throws -> [DeviceRecord] {
-        let condition = AudienceSQL(audience, app: app)
+        let condition = AudienceSQL(audience, app: app, self.database.attributes)
         let only = AudienceSQL.only(environment, kind)
         let count = try DeviceCount.devices(of: app, in: self.database).count
         let most = AudienceDriver.limit(wanted: limit, devices: count)
@@ -281,7 +281,7 @@ extension DeviceRows {
         }
         let sql =
             isSet
-            ? "INSERT OR IGNORE INTO deviceTag (app, tag, device) VALUES (?, ?, ?)"
+            ? "INSERT INTO deviceTag (app, tag, device) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
             : "DELETE FROM deviceTag WHERE app = ? AND tag = ? AND device = ?"
         let changed = try ids.sorted().reduce(0) { try $0 + self.database.run(sql: sql, [app, tag, $1]) }
         return changed > 0 ? .changed : .unchanged

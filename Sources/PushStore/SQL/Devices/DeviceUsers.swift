@@ -19,7 +19,7 @@ struct DeviceUsers {
         let sql = """
             INSERT INTO deviceUser (device, until, app, user)
             SELECT ?1, iif(last > ?2, last + 1, ?2), ?3, nullif(?4, '')
-            FROM (SELECT max(until) AS last FROM deviceUser WHERE device = ?1)
+            FROM (SELECT max(until) AS last FROM deviceUser WHERE device = ?1) AS earlier
             WHERE ?4 IS NOT NULL OR last IS NOT NULL
             ON CONFLICT (device, until) DO NOTHING
             """
@@ -40,7 +40,7 @@ struct DeviceUsers {
             SELECT id AS device, (SELECT max(until) FROM deviceUser WHERE deviceUser.device = device.id) AS since,
                 NULL AS until
             FROM device WHERE app = ?1 AND user = ?2 AND hasLeft = 0
-            UNION ALL SELECT device, \(Self.since), until FROM deviceUser WHERE app = ?1 AND user = ?2)
+            UNION ALL SELECT device, \(Self.since), until FROM deviceUser WHERE app = ?1 AND user = ?2) AS period
             ORDER BY until IS NOT NULL, until DESC LIMIT ?3
             """
         return try self.database.rows(sql: sql, [self.app, user, limit]).compactMap { row in

@@ -33,10 +33,14 @@ struct ProfileParts {
         let columns = self.columns + (self.hasAttributes ? ["attributes"] : [])
         if !columns.isEmpty {
             let names = columns.joined(separator: ", ")
-            let selected = "(SELECT \(names) FROM device WHERE id = ?1)"
-            let sql = "UPDATE device SET (\(names)) = \(selected) WHERE id = ?2 AND (\(names)) IS NOT \(selected)"
+            let differ = columns.map { "device.\($0) IS NOT source.\($0)" }.joined(separator: " OR ")
+            let sql = """
+                UPDATE device SET (\(names)) = (SELECT \(names) FROM device WHERE id = ?1)
+                WHERE id = ?2 AND EXISTS (SELECT 1 FROM device AS source WHERE source.id = ?1 AND (\(differ)))
+                """
             if try database.run(sql: sql, source, target) > 0, self.hasAttributes {
-                try Self.replace("deviceAttribute", "app, name, value", from: source, to: target, in: database)
+                let stored = (["app", "name"] + database.attributes.names).joined(separator: ", ")
+                try Self.replace("deviceAttribute", stored, from: source, to: target, in: database)
             }
         }
         if self.hasTags { try Self.replace("deviceTag", "app, tag", from: source, to: target, in: database) }

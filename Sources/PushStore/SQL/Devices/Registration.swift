@@ -309,7 +309,7 @@ struct Registration {
     /// `source`, the same one as for that device. `source` is `nil` if the user was not copied.
     private func noteUserSince(of device: Int64, from source: Int64?) throws {
         let sql = """
-            UPDATE device SET userSince = iif(?2 IS NULL, (SELECT number FROM registrationClock),
+            UPDATE device SET userSince = iif(CAST(?2 AS BIGINT) IS NULL, (SELECT number FROM registrationClock),
                 (SELECT \(RegistrationChanges.userChange) FROM device WHERE id = ?2))
             WHERE id = ?1
             """
@@ -453,9 +453,9 @@ extension Registration {
 
     private func add(_ attributes: [String: JSONValue], to device: Int64) throws {
         for (name, value) in attributes {
-            guard let stored = DeviceAttributes.stored(value) else { continue }
-            let values: ColumnValues = ["app": self.app, "name": name, "value": stored, "device": device]
-            try self.database.replace(in: "deviceAttribute", values)
+            guard let stored = self.database.attributes.stored(value) else { continue }
+            let values: ColumnValues = ["app": self.app, "name": name, stored.column: stored.value, "device": device]
+            try self.database.insert(into: "deviceAttribute", values, "ON CONFLICT DO NOTHING")
         }
     }
 
@@ -464,7 +464,7 @@ extension Registration {
     }
 }
 
-/// Converts attributes to and from their stored forms: one JSON text for a device, and a searchable value for each.
+/// Converts attributes from the JSON text in which a device's are stored.
 enum DeviceAttributes {
     /// Returns the attributes in the stored text of a device, or no attributes for `nil`.
     /// - Throws: ``DamagedRow`` for text that is not a JSON object.
@@ -473,17 +473,5 @@ enum DeviceAttributes {
         guard let value = try? JSONValue(parsing: Data(text.utf8)), case .object(let members) = value
         else { throw DamagedRow(table: "device") }
         return members
-    }
-
-    /// Returns the searchable form of a value, or `nil` if it is neither a string nor a number nor a Boolean.
-    static func stored(_ value: JSONValue) -> SQLValue? {
-        switch value {
-        case .string(let text): text.sqlValue
-        case .integer(let number): number.sqlValue
-        case .number(let number): number.sqlValue
-        // A Boolean is stored as a blob, so that it equals neither a number nor a string.
-        case .bool(let flag): Data([flag ? 1 : 0]).sqlValue
-        case .null, .array, .object: nil
-        }
     }
 }

@@ -24,6 +24,8 @@ struct RegistrationChanges {
     /// It is the value of the registration clock at that time. Changes from before migration 33 have lower values than
     /// all others, in the order of the devices' ids. A device that took over its user from another device has the value
     /// of that device, so that an erasure that is in progress during the upgrade erases both devices or neither.
+    ///
+    /// SQLite uses the index only for the same expression. In another engine, `1` has to be an integer of 64 bits.
     static let userChange = "coalesce(userSince, id - (1 << 62))"
 
     /// Returns the registration clock's value, which rises with each recorded change of a device.
@@ -124,7 +126,7 @@ struct RegistrationChanges {
         try self.unpair(device)
         // A random token, which no device can register.
         let sql = """
-            UPDATE device SET token = randomblob(32), installation = CASE WHEN ? THEN installation END WHERE id = ?
+            UPDATE device SET token = randomblob(32), installation = CASE WHEN ? != 0 THEN installation END WHERE id = ?
             """
         try self.database.run(sql: sql, [keepsInstallation, device])
     }
@@ -148,10 +150,8 @@ struct RegistrationChanges {
         guard try self.isWatched() else { return }
         try self.database.replace(
             in: "formerToken",
-            [
-                "app": self.app, "token": token.sqlValue, "environment": environment.code, "device": device,
-                "since": try self.tick(),
-            ]
+            key: ["app": self.app, "token": token.sqlValue, "environment": environment.code, "device": device],
+            ["since": try self.tick()]
         )
         try SentTokenHistory(app: self.app, database: self.database).gaveUp(token, device: device)
     }
@@ -191,7 +191,7 @@ struct RegistrationChanges {
     private func link(_ device: Int64, to other: Int64, since clock: Int64, countsAll: Bool) throws {
         let update = """
             ON CONFLICT (device, other) DO UPDATE
-            SET since = excluded.since, countsAll = max(countsAll, excluded.countsAll)
+            SET since = excluded.since, countsAll = max(deviceLink.countsAll, excluded.countsAll)
             """
         let link: ColumnValues = ["device": device, "other": other, "since": clock, "countsAll": countsAll]
         try self.database.insert(into: "deviceLink", link, update)

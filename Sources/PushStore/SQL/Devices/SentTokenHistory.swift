@@ -32,7 +32,7 @@ struct SentTokenHistory {
             """,
         ]
         for query in queries {
-            let sql = "INSERT OR IGNORE INTO tokenHad (notification, token, device) \(query)"
+            let sql = "INSERT INTO tokenHad (notification, token, device) \(query) ON CONFLICT DO NOTHING"
             try self.database.run(sql: sql, [Data(token.bytes), self.app, device])
         }
     }
@@ -63,8 +63,9 @@ struct SentTokenHistory {
             guard hasHad else { continue }
             // Notifications that have finished meanwhile are excluded.
             let sql = """
-                INSERT OR IGNORE INTO tokenHad (notification, token, device)
+                INSERT INTO tokenHad (notification, token, device)
                 SELECT number, ?, ? FROM notification WHERE number = ? AND finishedAt IS NULL
+                ON CONFLICT DO NOTHING
                 """
             try self.database.run(sql: sql, [Data(recipient.token.bytes), recipient.id, page.notificationNumber])
         }

@@ -11,6 +11,9 @@ struct AcceptanceTransaction {
     /// The number of this process, as the owner of the leases under which shards are claimed.
     private let owner: Int64
     private let leaseUntil: Timestamp
+    /// A Boolean value that indicates whether the transaction has other writes, which the failure of a request must not
+    /// undo.
+    private let isShared: Bool
     /// The fencing number of the lease that the claimed shards share, or `nil` before the first claim.
     private var fence: Int64?
     private var clock: Int64?
@@ -18,8 +21,8 @@ struct AcceptanceTransaction {
     private var stops: [Int64: Bool] = [:]
     private var consents: [ConsentColumns.Question: ConsentColumns] = [:]
 
-    init(owner: Int64, leaseUntil: Timestamp, in database: any SQLConnection) {
-        (self.owner, self.leaseUntil, self.database) = (owner, leaseUntil, database)
+    init(owner: Int64, leaseUntil: Timestamp, isShared: Bool, in database: any SQLConnection) {
+        (self.owner, self.leaseUntil, self.isShared, self.database) = (owner, leaseUntil, isShared, database)
     }
 
     /// Accepts a notification, unless the request repeats an earlier one.
@@ -40,12 +43,7 @@ struct AcceptanceTransaction {
             guard try self.hasOriginal(request.notification)
             else { return .success(AcceptanceResult(.originalForgotten)) }
             let opening = draft.tokens == nil || request.shards.isEmpty ? nil : try self.registrationClock()
-            number = try NotificationRow.insert(
-                request.notification,
-                idempotency: request.idempotency,
-                opening: opening.map { (clock: $0, at: request.openedAt) },
-                in: self.database
-            )
+            number = try self.insert(request, opening: opening)
         } catch let error where self.database.hasEnded(after: error) {
             throw error
         } catch {
@@ -136,6 +134,22 @@ struct AcceptanceTransaction {
     }
 
     // MARK: Parts
+
+    /// Inserts the row of a notification.
+    /// - Parameter opening: The registration clock's value at its opening, or `nil` if it is not opened yet.
+    /// - Returns: The number of the row.
+    private func insert(_ request: AcceptanceRequest, opening: Int64?) throws -> Int64 {
+        func insertion() throws -> Int64 {
+            try NotificationRow.insert(
+                request.notification,
+                idempotency: request.idempotency,
+                opening: opening.map { (clock: $0, at: request.openedAt) },
+                in: self.database
+            )
+        }
+        // A transaction with this request alone may end with it, which saves another engine two commands.
+        return self.isShared ? try self.database.attempt(insertion) : try insertion()
+    }
 
     /// Adds the shards and the other dependent rows of a notification whose own row was added.
     /// - Returns: The shard if it was claimed for the caller, or `nil` otherwise.

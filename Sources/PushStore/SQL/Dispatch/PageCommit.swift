@@ -330,8 +330,8 @@ extension PageCommit {
         guard !tokens.isEmpty, let origin, NotificationOrigin(origin)?.kind == .binary else { return }
         let known = """
             ON CONFLICT (app, environment, token) DO UPDATE
-            SET since = max(since, excluded.since), isListed = max(isListed, excluded.isListed), isRefused = 1,
-                addedAt = excluded.addedAt
+            SET since = max(legacyToken.since, excluded.since),
+                isListed = max(legacyToken.isListed, excluded.isListed), isRefused = 1, addedAt = excluded.addedAt
             """
         for token in tokens {
             let values: ColumnValues = [

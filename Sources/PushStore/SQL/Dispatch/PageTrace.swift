@@ -62,7 +62,7 @@ struct PageTrace {
         into: "attempt",
         """
         ON CONFLICT (notification, recipient, number) DO UPDATE
-        SET at = excluded.at, times = times + 1, reason = excluded.reason, trip = excluded.trip
+        SET at = excluded.at, times = attempt.times + 1, reason = excluded.reason, trip = excluded.trip
         """
     )
 

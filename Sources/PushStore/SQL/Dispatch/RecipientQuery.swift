@@ -41,7 +41,13 @@ struct RecipientQuery: Sendable {
     /// The columns of `device`, in the order in which ``device(_:)`` reads them.
     private let columnList: String
 
-    init(_ claim: ShardClaim, limit: Int, needs: RecipientProfileFields, consent: ConsentColumns = .none) {
+    init(
+        _ claim: ShardClaim,
+        limit: Int,
+        needs: RecipientProfileFields,
+        consent: ConsentColumns = .none,
+        _ attributes: AttributeColumns
+    ) {
         let notification = claim.notification
         (self.number, self.app, self.notification) = (claim.notificationNumber, notification.app, notification)
         (self.openedAfter, self.zone, self.shard) = (claim.openedAfter, claim.zone, claim.shard)
@@ -49,7 +55,7 @@ struct RecipientQuery: Sendable {
         (self.columns, self.consent) = (Self.columns(needs, consent), consent)
         self.columnList = Self.list(self.columns, consent)
         if case .devices(let audience) = notification.audience {
-            self.source = .devices(DeviceFilter(claim, audience: audience))
+            self.source = .devices(DeviceFilter(claim, audience: audience, attributes))
         } else {
             self.source = .targets
         }
@@ -294,7 +300,7 @@ private struct RecipientChanges {
     private func hasTwinOrLink(_ device: Int64, in database: any SQLConnection) throws -> Bool {
         let sql = """
             SELECT 1 FROM device WHERE id = ?1 AND (
-                ?3 AND twin IS NOT NULL
+                ?3 != 0 AND twin IS NOT NULL
                 OR EXISTS (SELECT 1 FROM deviceLink WHERE deviceLink.device = ?1 AND since > ?2))
             """
         let isOfBoth: Int64 = self.query.notification.environment == nil ? 1 : 0
@@ -409,7 +415,7 @@ extension RecipientQuery {
 
     private func isInAudience(_ device: Int64, in database: any SQLConnection) throws -> Bool {
         guard case .devices(let audience) = self.notification.audience, audience != .everyone else { return true }
-        let filter = AudienceSQL(audience, app: self.app)
+        let filter = AudienceSQL(audience, app: self.app, database.attributes)
         let arguments = SQLArguments([device.sqlValue] + filter.arguments)
         let sql = "SELECT 1 FROM device WHERE id = ? AND \(filter.sql)"
         return try database.hasRow(sql: sql, arguments, isKept: false)

@@ -114,7 +114,7 @@ extension SQLStore {
                     SELECT dueAt FROM retry JOIN notification ON notification.number = retry.notification
                     WHERE retry.lane = ?1 AND dueAt > ?2 AND dueAt < \(RetryQueue.afterOthers) AND lease IS NULL
                         AND \(RetryQueue.mayRetry)
-                    ORDER BY dueAt LIMIT 1))
+                    ORDER BY dueAt LIMIT 1) AS retries) AS due
             """
         return try await self.database.read {
             try $0.time(sql: sql, [lane.rawValue, after.milliseconds, shift])
@@ -212,7 +212,7 @@ private enum DueShards {
 extension ClaimFilter {
     /// The SQL condition that a notification is sent to none of the excluded targets.
     var isOfOtherTargets: String {
-        guard !self.targets.isEmpty else { return "1" }
+        guard !self.targets.isEmpty else { return "TRUE" }
         let others = self.targets.sorted {
             ($0.app, $0.environment?.code ?? -1, $0.isWeb ? 1 : 0)
                 < ($1.app, $1.environment?.code ?? -1, $1.isWeb ? 1 : 0)

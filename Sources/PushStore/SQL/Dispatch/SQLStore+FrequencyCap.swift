@@ -25,7 +25,7 @@ extension SQLStore {
         let (cap, app, notification) = (reservation.cap, reservation.app, reservation.notification)
         let since = reservation.now.advanced(by: .zero - .seconds(cap.window)).milliseconds
         let count = """
-            SELECT count(*) FILTER (WHERE notification != ?3), coalesce(sum(notification = ?3), 0) FROM capUse
+            SELECT count(*) FILTER (WHERE notification != ?3), count(*) FILTER (WHERE notification = ?3) FROM capUse
             WHERE app = ?1 AND holder = ?2 AND at > ?4
             """
         let counted = try database.prepare(count)

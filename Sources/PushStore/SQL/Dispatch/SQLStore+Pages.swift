@@ -14,7 +14,12 @@ extension SQLStore {
     package func write(_ writes: LedgerBatch, now: Timestamp, leaseUntil: Timestamp) async throws -> LedgerBatchResult {
         let owner = try await self.owner.number(self.database)
         return try await self.pageWriter.write(to: self.database, now: now) { parts, database in
-            var acceptance = AcceptanceTransaction(owner: owner, leaseUntil: leaseUntil, in: database)
+            var acceptance = AcceptanceTransaction(
+                owner: owner,
+                leaseUntil: leaseUntil,
+                isShared: writes.requests.count + writes.pages.count > 1,
+                in: database
+            )
             let requests = try writes.requests.map { try acceptance.accept($0) }
             let pages = try writes.pages.map { page in
                 try Self.commit(page, owner: owner, now: now, parts: parts, in: database)
@@ -115,7 +120,7 @@ extension SQLStore {
     package func page(_ claim: ShardClaim, limit: Int, needs: RecipientProfileFields) async throws -> RecipientPage {
         try await self.pageReader.read(claim, from: self.database) { part, driver, database in
             let consent = try ConsentColumns(claim.notification, in: database)
-            let query = RecipientQuery(part, limit: limit, needs: needs, consent: consent)
+            let query = RecipientQuery(part, limit: limit, needs: needs, consent: consent, database.attributes)
             let found = try query.fetch(driver: driver, in: database)
             return try Self.page(found, of: part, limit: limit, query, in: database)
         }

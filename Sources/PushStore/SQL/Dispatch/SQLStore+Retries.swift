@@ -80,7 +80,7 @@ extension RetryQueue {
                 SELECT id, (
                     SELECT min(dueAt) FROM retry
                     WHERE retry.lane = ? AND retry.app = app.id AND lease IS NULL) AS first
-                FROM app)
+                FROM app) AS waiting
             WHERE first <= ? ORDER BY first
             """
         let waiting = try self.database.integers(sql: sql, [self.lane.rawValue, self.now.milliseconds])

@@ -190,19 +190,23 @@ extension SQLStore {
         in database: any SQLConnection
     ) throws -> ErasureRecord {
         let lastChange = try RegistrationChanges(app: app, database: database).tick() - 1
+        // An upsert would have to name the expression of the unique index, which is SQLite's.
+        let extend = """
+            UPDATE erasure SET requestedAt = :requestedAt, lastChange = :lastChange,
+                lastDevice = (SELECT max(id) FROM device), lastNotification = (SELECT max(number) FROM notification),
+                request = request + 1
+            WHERE app = :app AND user IS :user AND isEmptied = 0
+            """
         let insert = """
             INSERT INTO erasure (app, user, requestedAt, lastChange, lastDevice, lastNotification)
             VALUES (
                 :app, :user, :requestedAt, :lastChange, (SELECT max(id) FROM device),
                 (SELECT max(number) FROM notification))
-            ON CONFLICT (app, ifnull(user, '')) WHERE isEmptied = 0 DO UPDATE
-            SET requestedAt = excluded.requestedAt, lastChange = excluded.lastChange, lastDevice = excluded.lastDevice,
-                lastNotification = excluded.lastNotification, request = request + 1
             """
         let values: SQLArguments = [
             "app": app, "user": user, "requestedAt": steady.milliseconds, "lastChange": lastChange,
         ]
-        try database.run(sql: insert, values)
+        if try database.run(sql: extend, values) == 0 { try database.run(sql: insert, values) }
         guard let erasure = try Self.erasure(app: app, user: user, in: database)
         else { throw DamagedRow(table: "erasure") }
         return erasure

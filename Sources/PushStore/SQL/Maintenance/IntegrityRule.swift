@@ -45,8 +45,9 @@ struct IntegrityRule: Sendable {
             fault: "its counters are not what its deliveries add up to",
             sql: """
                 SELECT notification.number FROM notification LEFT JOIN (
-                    SELECT notification, sum(state = 1) AS accepted, sum(state = 2) AS rejected, sum(state = 3) AS failed,
-                        sum(state = 4) AS skipped, sum(state = 5) AS unknown
+                    SELECT notification, count(*) FILTER (WHERE state = 1) AS accepted,
+                        count(*) FILTER (WHERE state = 2) AS rejected, count(*) FILTER (WHERE state = 3) AS failed,
+                        count(*) FILTER (WHERE state = 4) AS skipped, count(*) FILTER (WHERE state = 5) AS unknown
                     FROM delivery GROUP BY notification) AS ledger ON ledger.notification = notification.number
                 LEFT JOIN (
                     SELECT notification, sum(accepted) AS accepted, sum(rejected) AS rejected, sum(failed) AS failed,
@@ -73,7 +74,7 @@ struct IntegrityRule: Sendable {
         IntegrityRule(
             fault: "it is gone and its deliveries are not",
             sql: """
-                SELECT notification FROM (SELECT DISTINCT notification FROM delivery)
+                SELECT notification FROM (SELECT DISTINCT notification FROM delivery) AS ledger
                 WHERE notification NOT IN (SELECT number FROM notification)
                 """
         ),
@@ -87,15 +88,15 @@ struct IntegrityRule: Sendable {
                     WHERE action IS NOT NULL GROUP BY notification, event, action
                 ), counted AS (SELECT notification, event, action, uniqueCount, total FROM receiptCount)
                 SELECT number FROM notification WHERE isForgotten = 0 AND number IN (
-                    SELECT notification FROM (SELECT * FROM ledger EXCEPT SELECT * FROM counted)
-                    UNION SELECT notification FROM (SELECT * FROM counted EXCEPT SELECT * FROM ledger))
+                    SELECT notification FROM (SELECT * FROM ledger EXCEPT SELECT * FROM counted) AS uncounted
+                    UNION SELECT notification FROM (SELECT * FROM counted EXCEPT SELECT * FROM ledger) AS miscounted)
                 """
         ),
         IntegrityRule(
             fault: "it is gone and its receipts are not",
             sql: """
                 SELECT notification FROM (
-                    SELECT DISTINCT notification FROM receipt UNION SELECT DISTINCT notification FROM receiptCount)
+                    SELECT DISTINCT notification FROM receipt UNION SELECT DISTINCT notification FROM receiptCount) AS ledger
                 WHERE notification NOT IN (SELECT number FROM notification)
                 """
         ),
@@ -105,10 +106,10 @@ struct IntegrityRule: Sendable {
             subject: "app",
             sql: """
                 SELECT app FROM (
-                    SELECT app, count(*) AS files, total(size) AS bytes FROM file GROUP BY app
-                    UNION ALL SELECT app, -files, -bytes FROM fileUsage)
+                    SELECT app, count(*) AS files, sum(CAST(size AS DOUBLE PRECISION)) AS bytes FROM file GROUP BY app
+                    UNION ALL SELECT app, -files, -bytes FROM fileUsage) AS difference
                 WHERE app NOT IN (SELECT id FROM app WHERE isErased = 1)
-                GROUP BY app HAVING total(files) != 0 OR total(bytes) != 0
+                GROUP BY app HAVING sum(files) != 0 OR sum(bytes) != 0
                 """
         ),
     ]

@@ -89,8 +89,9 @@ extension SQLStore {
         try await self.database.write { database in
             try database.replace(
                 in: "clock",
+                key: ["id": 1],
                 [
-                    "id": 1, "steady": mark.steady.milliseconds, "claim": mark.claim?.milliseconds,
+                    "steady": mark.steady.milliseconds, "claim": mark.claim?.milliseconds,
                     "agreed": agreed.overflow ? 0 : agreed.partialValue,
                 ]
             )

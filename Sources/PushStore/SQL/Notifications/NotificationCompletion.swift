@@ -113,7 +113,7 @@ struct SkipTally {
         for (reason, count) in self.counts {
             let sql = """
                 INSERT INTO skipCount (notification, reason, count) VALUES (?, ?, ?)
-                ON CONFLICT DO UPDATE SET count = count + excluded.count
+                ON CONFLICT (notification, reason) DO UPDATE SET count = skipCount.count + excluded.count
                 """
             let id = try reasons.id(of: DeliveryReason(reason.text), in: database)
             try database.run(sql: sql, notification, id, count)

@@ -22,7 +22,7 @@ extension SQLStore {
                 // The increment is clamped, so that the addition cannot overflow.
                 let change = min(max(increment, -Self.maximumCount), Self.maximumCount)
                 let count = min(max(before + change, 0), Self.maximumCount)
-                try database.replace(in: "badge", ["app": app, "holder": holder.text, "count": count])
+                try database.replace(in: "badge", key: ["app": app, "holder": holder.text], ["count": count])
                 let step: ColumnValues = ["notification": notification, "holder": holder.text, "count": count]
                 try database.insert(into: "badgeStep", of: .notification, step)
                 counts[holder] = count
@@ -40,7 +40,7 @@ extension SQLStore {
     package func setBadge(_ count: Int, app: Int64, holder: String) async throws -> Bool {
         try await self.database.write { database in
             guard try AppRows(database: database).has(app) else { return false }
-            try database.replace(in: "badge", ["app": app, "holder": holder, "count": count])
+            try database.replace(in: "badge", key: ["app": app, "holder": holder], ["count": count])
             return true
         }
     }

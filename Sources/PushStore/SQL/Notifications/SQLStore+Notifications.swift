@@ -111,12 +111,12 @@ extension NotificationRow {
         let sql = """
             INSERT INTO delivery (notification, recipient, state, attempts, at, reason)
                 SELECT notification, recipient, ?4, attempts, ?2, ?3 FROM retry
-                WHERE notification = ?1 AND (mayHaveArrived = 1 OR EXISTS (
+                WHERE notification = ?1 AND CASE WHEN mayHaveArrived = 1 OR EXISTS (
                     SELECT 1 FROM delivery AS begun WHERE begun.notification = retry.notification
-                        AND begun.recipient = retry.recipient AND begun.state = 0)) = ?5
+                        AND begun.recipient = retry.recipient AND begun.state = 0) THEN 1 ELSE 0 END = ?5
             ON CONFLICT (notification, recipient) DO UPDATE
                 SET state = excluded.state, attempts = excluded.attempts, at = excluded.at, reason = excluded.reason
-                WHERE state = 0
+                WHERE delivery.state = 0
             """
         for (state, mayHaveArrived) in [(DeliveryRecord.State.failed, 0), (.unknown, 1)] {
             let at = now.milliseconds

@@ -78,7 +78,7 @@ struct ConsentColumns: Hashable, Sendable {
         var (names, arguments): ([String], [SQLValue]) = ([], [])
         if let category = self.category {
             let optOuts = ["device.optOuts", Self.ofUser("userPreference.optOuts")]
-            let isOut = optOuts.map { "instr(ifnull(\($0), ''), ?) > 0" }.joined(separator: " OR ")
+            let isOut = optOuts.map { "instr(coalesce(\($0), ''), ?) > 0" }.joined(separator: " OR ")
             names += ["iif(\(isOut), ?, NULL)", "NULL"]
             arguments += Array(repeating: category.sqlValue, count: 3)
         }

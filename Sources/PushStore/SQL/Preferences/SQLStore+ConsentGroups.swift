@@ -75,7 +75,7 @@ private struct ConsentGroupQuery {
 
     /// Returns the groups of the active devices that match an expression, or `nil` if there are too many groups.
     func groups(of expression: AudienceExpression) throws -> [ConsentGroup]? {
-        let filter = AudienceSQL(expression, app: self.app.id)
+        let filter = AudienceSQL(expression, app: self.app.id, self.database.attributes)
         let selected = self.selected
         let most = Int(clamping: try DeviceCount.devices(of: self.app.id, in: self.database).count / 3)
         let driver = try AudienceDriver.choose(

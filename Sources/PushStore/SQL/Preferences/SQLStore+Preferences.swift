@@ -19,8 +19,8 @@ extension SQLStore {
             if preferences == Preferences() {
                 try database.run(sql: "DELETE FROM userPreference WHERE app = ? AND user = ?", [app, user])
             } else {
-                let values: ColumnValues = ["app": app, "user": user, "optOuts": optOuts, "quietHours": hours]
-                try database.replace(in: "userPreference", values)
+                let values: ColumnValues = ["optOuts": optOuts, "quietHours": hours]
+                try database.replace(in: "userPreference", key: ["app": app, "user": user], values)
             }
             return try database.integers(sql: "SELECT id FROM device WHERE app = ? AND user = ?", [app, user])
         }

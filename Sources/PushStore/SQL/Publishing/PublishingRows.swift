@@ -1,5 +1,6 @@
 import Foundation
 import ProviderModel
+import PushSupport
 import PushTypes
 
 /// Reads and writes publications, issues and files, within a transaction.
@@ -52,10 +53,10 @@ struct PublishingRows {
         // The version is at least the time in milliseconds, so that a database restored from a backup does not reuse
         // versions.
         let sql = """
-            INSERT INTO catalogue (app, version) VALUES (?, CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER))
-            ON CONFLICT DO UPDATE SET version = max(version + 1, excluded.version)
+            INSERT INTO catalogue (app, version) VALUES (?, ?)
+            ON CONFLICT (app) DO UPDATE SET version = max(catalogue.version + 1, excluded.version)
             """
-        try self.database.run(sql: sql, [app])
+        try self.database.run(sql: sql, app, SystemTime().now.milliseconds)
     }
 }
 

@@ -22,9 +22,10 @@ extension SQLStore {
             try database.replace(
                 in: "entitlementServer",
                 of: .app,
+                key: ["app": server.app],
                 [
-                    "app": server.app, "url": server.url, "form": server.form.rawValue,
-                    "whenDown": server.whenDown.rawValue, "sealed": sealed, "revision": server.revision.uuidString,
+                    "url": server.url, "form": server.form.rawValue, "whenDown": server.whenDown.rawValue,
+                    "sealed": sealed, "revision": server.revision.uuidString,
                     "changedAt": server.changedAt.milliseconds,
                 ]
             )

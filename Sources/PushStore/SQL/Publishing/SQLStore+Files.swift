@@ -56,9 +56,9 @@ extension SQLStore {
                     "unusedSince": now.milliseconds,
                 ],
                 """
-                ON CONFLICT DO UPDATE
+                ON CONFLICT (hash, app) DO UPDATE
                 SET contentType = excluded.contentType, name = excluded.name, unusedSince = excluded.unusedSince
-                WHERE unusedSince IS NOT NULL
+                WHERE file.unusedSince IS NOT NULL
                 """
             )
             return try PublishingRows(database: database).file(upload.hash, app: upload.app)
@@ -140,7 +140,8 @@ extension SQLStore {
     static let storedOfApp = """
         SELECT coalesce((SELECT files FROM fileUsage WHERE app = ?1), 0) AS files,
             coalesce((SELECT bytes FROM fileUsage WHERE app = ?1), 0)
-            + (SELECT total(size) FROM upload INDEXED BY uploadByApp WHERE app = ?1 AND completedAt IS NULL) AS bytes
+            + (SELECT coalesce(sum(CAST(size AS DOUBLE PRECISION)), 0)
+                FROM upload INDEXED BY uploadByApp WHERE app = ?1 AND completedAt IS NULL) AS bytes
         """
 
     private static func stored(app: Int64, in database: any SQLConnection) throws -> (files: Int, bytes: Int) {

@@ -109,11 +109,8 @@ extension SQLStore {
             if let file {
                 guard try rows.file(file, app: issue.app) != nil else { return .noFile }
                 guard old != nil || issue.renditions.count < IssueRecord.maximumRenditions else { return .tooMany }
-                let values: ColumnValues = [
-                    "issue": id.uuidString, "longer": size.longer, "shorter": size.shorter, "app": issue.app,
-                    "hash": file.sqlValue,
-                ]
-                try database.replace(in: "rendition", values)
+                let key: ColumnValues = ["issue": id.uuidString, "longer": size.longer, "shorter": size.shorter]
+                try database.replace(in: "rendition", key: key, ["app": issue.app, "hash": file.sqlValue])
             } else {
                 let sql = "DELETE FROM rendition WHERE issue = ? AND longer = ? AND shorter = ?"
                 try database.run(sql: sql, [id.uuidString, size.longer, size.shorter])

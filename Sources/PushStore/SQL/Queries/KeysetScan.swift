@@ -66,8 +66,8 @@ struct KeysetScan {
     /// Counts the matching rows among the first `maximum` rows of the range. With more rows, the total is inexact.
     func total(rows maximum: Int, in database: any SQLConnection) throws -> ListTotal {
         let sql = """
-            SELECT count(*) AS visited, coalesce(sum(fits), 0) AS fitting FROM (
-                SELECT \(self.fits) AS fits FROM \(self.table) WHERE \(self.range) LIMIT ?)
+            SELECT count(*) AS visited, count(*) FILTER (WHERE fits) AS fitting FROM (
+                SELECT \(self.fits) AS fits FROM \(self.table) WHERE \(self.range) LIMIT ?) AS scanned
             """
         let arguments = self.filterArguments + self.rangeArguments + [(maximum + 1).sqlValue]
         guard let row = try database.row(sql: sql, SQLArguments(arguments), isKept: false)
@@ -76,7 +76,7 @@ struct KeysetScan {
         return ListTotal(count: min(fitting, maximum), isExact: visited <= maximum)
     }
 
-    private var fits: String { self.filter.isEmpty ? "1" : self.filter.map { "(\($0))" }.joined(separator: " AND ") }
+    private var fits: String { self.filter.isEmpty ? "TRUE" : self.filter.map { "(\($0))" }.joined(separator: " AND ") }
 }
 
 extension KeysetScan {

@@ -102,11 +102,11 @@ private struct StatisticTable {
         if let next = step.next {
             let keys = self.keys.joined(separator: ", ")
             let sums = self.numbers.map { "sum(\($0))" }.joined(separator: ", ")
-            let additions = self.numbers.map { "\($0) = \($0) + excluded.\($0)" }.joined(separator: ", ")
+            let additions = self.numbers.map { "\($0) = \(self.name).\($0) + excluded.\($0)" }.joined(separator: ", ")
             let sql = """
                 INSERT INTO \(self.name) (\(keys), at, step, \(self.numbers.joined(separator: ", ")))
                 SELECT \(keys), ?1, ?2, \(sums) FROM \(self.name) WHERE step = ?3 AND at >= ?1 AND at < ?4 GROUP BY \(keys)
-                ON CONFLICT DO UPDATE SET \(additions)
+                ON CONFLICT (\(keys), at, step) DO UPDATE SET \(additions)
                 """
             try database.run(sql: sql, [start, next.seconds, step.seconds, end])
         }

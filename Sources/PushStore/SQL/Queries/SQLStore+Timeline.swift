@@ -18,7 +18,7 @@ extension SQLStore {
         since: Timestamp?,
         limit: Int
     ) async throws -> [RecipientKey] {
-        let isLater = "(?5 IS NULL OR \(DeviceUsers.firstTry("retry")) > ?5)"
+        let isLater = "(CAST(?5 AS BIGINT) IS NULL OR \(DeviceUsers.firstTry("retry")) > ?5)"
         // Notifications in progress are few. Notifications to named tokens are found by the token.
         let sql = """
             SELECT id, recipient FROM (
@@ -28,7 +28,7 @@ extension SQLStore {
                 UNION SELECT notification.id, number, recipient FROM target
                     CROSS JOIN notification ON number = target.notification
                     JOIN retry ON retry.notification = number AND recipient = -position
-                WHERE target.token = ?3 AND notification.app = ?1 AND \(isLater))
+                WHERE target.token = ?3 AND notification.app = ?1 AND \(isLater)) AS waiting
             ORDER BY number DESC LIMIT ?4
             """
         let arguments: SQLArguments = [app, device ?? 0, Data(token.bytes), limit, since?.milliseconds]
@@ -126,7 +126,7 @@ struct TimelineQuery {
         let sql = """
             SELECT count(*) AS pages, sum(recipients) AS recipients, min(coalesce(claimedAt, sentAt)) AS claimedAt,
                 min(sentAt) AS sentAt, max(answeredAt) AS answeredAt, max(committedAt) AS committedAt,
-                CAST(max(answeredAt - sentAt) AS INTEGER) AS longest,
+                CAST(max(answeredAt - sentAt) AS BIGINT) AS longest,
                 min(answeredAt) FILTER (WHERE block IS NOT NULL) AS firstEventsAt,
                 max(answeredAt) FILTER (WHERE block IS NOT NULL) AS lastEventsAt
             FROM page WHERE notification = ? AND isRetry = ?

@@ -206,7 +206,7 @@ struct ReceiptTransaction {
         into: "receiptCount",
         """
         ON CONFLICT (notification, event, action) DO UPDATE
-        SET uniqueCount = uniqueCount + excluded.uniqueCount, total = total + excluded.total
+        SET uniqueCount = receiptCount.uniqueCount + excluded.uniqueCount, total = receiptCount.total + excluded.total
         """
     )
 

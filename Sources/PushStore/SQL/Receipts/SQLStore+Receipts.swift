@@ -51,8 +51,8 @@ extension SQLStore {
 
     package func setGatewayCursor(_ cursor: GatewayCursor, of address: String) async throws {
         try await self.database.write { database in
-            let values: ColumnValues = ["address": address, "position": cursor.position, "at": cursor.at?.milliseconds]
-            try database.replace(in: "gatewayCursor", values)
+            let values: ColumnValues = ["position": cursor.position, "at": cursor.at?.milliseconds]
+            try database.replace(in: "gatewayCursor", key: ["address": address], values)
         }
     }
 }

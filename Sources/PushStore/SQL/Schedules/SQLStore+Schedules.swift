@@ -172,6 +172,7 @@ extension SQLStore {
     }
 
     package func schedulesWithProblems(apps: [Int64], limit: Int) async throws -> [ScheduleRecord] {
+        guard !apps.isEmpty else { return [] }
         let list = apps.map(String.init).joined(separator: ", ")
         let sql = """
             SELECT * FROM schedule WHERE problem IS NOT NULL AND app IN (\(list)) ORDER BY problemAt DESC LIMIT ?

@@ -14,8 +14,8 @@ struct SealedRows {
     func checkMasterKey() throws {
         if try self.hasMark() { return }
         guard try self.areOpened() else { throw StoreError.wrongMasterKey }
-        let sql = "INSERT OR REPLACE INTO masterKeyMark (id, sealed) VALUES (1, ?)"
-        try self.database.run(sql: sql, [try self.masterKey.seal(Self.mark, for: .mark)])
+        let mark = try self.masterKey.seal(Self.mark, for: .mark)
+        try self.database.replace(in: "masterKeyMark", key: ["id": 1], ["sealed": mark])
     }
 
     /// Returns whether the key opens the mark or any secret, or if there is nothing to open.

@@ -70,7 +70,7 @@ extension StoredTable {
                 name: ["device": "id"],
                 condition: """
                     length(token) NOT BETWEEN 1 AND 512 OR environment NOT IN (0, 1) OR kind NOT BETWEEN 0 AND 10
-                        OR attributes IS NOT NULL AND (NOT json_valid(attributes) OR substr(attributes, 1, 1) != '{')
+                        OR attributes IS NOT NULL AND (json_valid(attributes) = 0 OR substr(attributes, 1, 1) != '{')
                     """
             )
         ),

@@ -14,7 +14,7 @@ extension SQLStore {
             SELECT credential.app AS app, credential.environment AS environment FROM credential
             LEFT JOIN feedbackRun AS run ON run.app = credential.app AND run.environment = credential.environment
             WHERE kind != 'key' AND (nextAt IS NULL OR nextAt <= ?)
-            ORDER BY nextAt
+            ORDER BY nextAt NULLS FIRST
             """
         return try await self.database.read { database in
             try database.rows(sql: sql, [time.milliseconds]).compactMap { row in

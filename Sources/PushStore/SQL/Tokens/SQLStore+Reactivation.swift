@@ -77,8 +77,8 @@ private struct DeactivationSearch {
         guard self.filter.environment ?? start.environment == start.environment
         else { return ([], Self.following(start.environment)) }
         let sql = """
-            SELECT event.*, device.id IS NOT NULL AND at >= ?4 AND at < ?5 AND (?6 IS NULL OR event.reason = ?6)
-                AND (?7 IS NULL OR event.notification = ?7) AND NOT EXISTS (
+            SELECT event.*, device.id IS NOT NULL AND at >= ?4 AND at < ?5 AND (CAST(?6 AS TEXT) IS NULL OR event.reason = ?6)
+                AND (CAST(?7 AS TEXT) IS NULL OR event.notification = ?7) AND NOT EXISTS (
                     SELECT 1 FROM tokenEvent AS later INDEXED BY tokenEventByToken
                     WHERE later.token = event.token AND later.id > event.id AND later.device = event.device
                         AND later.action IN ('deactivated', 'moved')) AS isSelected

@@ -72,7 +72,8 @@ extension SQLStore {
             let sql = """
                 SELECT tokenEvent.app, bundleID, environment, action, reason, count(*) AS count
                 FROM tokenEvent LEFT JOIN app ON app.id = tokenEvent.app
-                WHERE tokenEvent.id > ? AND tokenEvent.id <= ? GROUP BY tokenEvent.app, environment, action, reason
+                WHERE tokenEvent.id > ? AND tokenEvent.id <= ?
+                GROUP BY tokenEvent.app, bundleID, environment, action, reason
                 """
             let counts = try database.rows(sql: sql, [id, end]).compactMap { row -> TokenEventCount? in
                 guard let app = row["app"] as Int64?, let environment = row.environment("environment"),

@@ -58,14 +58,14 @@ struct TokenInvalidation {
     /// activity: only removed ones if `haveLeft` is `true`, and only registered ones otherwise.
     private func devices(like device: DeviceRecord, in environment: PushEnvironment, haveLeft: Bool) throws -> [Int64] {
         let sql = """
-            SELECT id FROM device WHERE app = ?1 AND environment = ?3 AND (hasLeft != 0) = ?5 AND (
+            SELECT id FROM device WHERE app = ?1 AND environment = ?3 AND hasLeft \(haveLeft ? "!= 0" : "= 0") AND (
                 token = ?2
                 OR installation = (SELECT installation FROM device WHERE id = ?4)
                     AND kind = (SELECT kind FROM device WHERE id = ?4)
                     AND activity = (SELECT activity FROM device WHERE id = ?4))
             """
         let (app, token, code) = (self.events.app, Data(device.token.bytes), environment.code)
-        return try self.database.integers(sql: sql, [app, token, code, device.id, haveLeft])
+        return try self.database.integers(sql: sql, [app, token, code, device.id])
     }
 
     private func record(

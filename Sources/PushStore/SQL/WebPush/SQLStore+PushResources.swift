@@ -122,6 +122,7 @@ extension SQLStore {
                     "expiresAt": message.expiresAt.milliseconds,
                 ]
             )
+            // An engine without row ids has a column `rowid` that counts the rows of this table.
             let oldest = """
                 DELETE FROM pushMessage WHERE resource = ?1 AND id NOT IN (
                     SELECT id FROM pushMessage WHERE resource = ?1 ORDER BY rowid DESC LIMIT ?2)

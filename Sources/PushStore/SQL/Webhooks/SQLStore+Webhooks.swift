@@ -202,7 +202,7 @@ extension WebhookRecord: StoredRecord {
 
 enum EventBlockRow {
     static func isWanted(_ kind: WebhookRecord.Event, app: Int64, in database: any SQLConnection) throws -> Bool {
-        let sql = "SELECT 1 FROM webhook WHERE app = ? AND isActive = 1 AND instr(events, ?) LIMIT 1"
+        let sql = "SELECT 1 FROM webhook WHERE app = ? AND isActive = 1 AND instr(events, ?) > 0 LIMIT 1"
         return try database.hasRow(sql: sql, [app, kind.rawValue])
     }
 

@@ -3,6 +3,8 @@ import GRDB
 import GRDBSQLite
 
 extension Database: SQLConnection {
+    var attributes: AttributeColumns { .ofAnyType }
+
     func prepare(_ sql: String, isKept: Bool) throws -> any SQLStatement {
         try SQLitePreparedStatement(
             isKept ? self.cachedStatement(sql: sql) : self.makeStatement(sql: sql),
@@ -18,6 +20,9 @@ extension Database: SQLConnection {
         guard let error = error as? DatabaseError else { return false }
         return SQLiteDatabase.isOfDisk(error) || !self.isInsideTransaction
     }
+
+    /// Runs `body`. SQLite undoes a failed statement without a savepoint.
+    func attempt<Value>(_ body: () throws -> Value) throws -> Value { try body() }
 }
 
 /// A prepared statement that reads and binds values without GRDB's wrapper types, which cost more than SQLite itself.

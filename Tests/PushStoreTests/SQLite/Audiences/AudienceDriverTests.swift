@@ -54,7 +54,7 @@ import Testing
             }
             for expression in wide {
                 let driver = try await store.database.read { database in
-                    try AudienceDriver.choose(expression, of: nil, app: app, limit: .max, in: database)?.sql
+                    try AudienceDriver.choose(expression, of: nil, app: app, limit: .max, in: database)?.condition
                 }
                 #expect(driver == nil, "\(expression)")
             }
@@ -102,8 +102,9 @@ import Testing
         return try await store.database.read { database in
             let chosen = try AudienceDriver.choose(expression, of: nil, app: app, limit: .max, in: database)
             let driver = try #require(chosen)
-            let query = RecipientQuery(claim, limit: 10, needs: [])
-            let (sql, arguments) = query.text(DeviceFilter(claim, audience: expression), driver: driver)
+            let query = RecipientQuery(claim, limit: 10, needs: [], database.attributes)
+            let filter = DeviceFilter(claim, audience: expression, database.attributes)
+            let (sql, arguments) = query.text(filter, driver: driver)
             return try database.plan(of: sql, SQLArguments(arguments))
         }
     }

@@ -164,7 +164,12 @@ import Testing
             }
             await #expect(throws: StoreError.ownerRemoved(.app)) {
                 try await store.database.write { database in
-                    try database.replace(in: "credential", of: .app, Self.credentialOfAMissingApp)
+                    try database.replace(
+                        in: "credential",
+                        of: .app,
+                        key: ["app": 7, "environment": 0],
+                        ["kind": "key", "sealed": Data()]
+                    )
                 }
             }
             await #expect(throws: ForeignKeyViolation.self) {
