@@ -81,9 +81,7 @@ import Testing
             try await store.register(1, app: app)
             let members = (0..<150).map { #""a\#($0)":"\#(String(repeating: "x", count: 200))""# }
             let text = "{\(members.joined(separator: ","))}"
-            try await store.database.write { database in
-                try database.run(sql: "UPDATE device SET attributes = ?", [text])
-            }
+            try await store.database.run(sql: "UPDATE device SET attributes = ?", [text])
             func register(_ attributes: [String: Update<JSONValue>]) async throws -> RegistrationResult.Kind? {
                 var registration = DeviceRegistration(environment: .sandbox, token: .numbered(1))
                 (registration.user, registration.attributes) = (.set("alice"), attributes)

@@ -9,7 +9,7 @@ import Testing
 /// Statements, their arguments and the values in their columns, on SQLite.
 @Suite struct SQLConnectionTests {
     @Test func argumentsAreBoundByPositionByNumberAndByName() throws {
-        try self.withTable { connection in
+        try self.withTable { connection throws in
             #expect(try connection.value(sql: "SELECT ? || ?", ["a", "b"]) as String? == "ab")
             #expect(try connection.value(sql: "SELECT ?2 || ?1 || ?2", ["a", "b"]) as String? == "bab")
             let sql = "SELECT :second || :first || :second"
@@ -116,7 +116,7 @@ import Testing
 
     /// A text is bound up to its first NUL. A stored text that has one is read as a whole.
     @Test func aTextEndsAtItsFirstNULWhenItIsBound() throws {
-        try self.withTable { connection in
+        try self.withTable { connection throws in
             for (text, bytes) in [("a\0b", "61"), ("a\0", "61"), ("\0", ""), ("ab", "6162")] {
                 #expect(try connection.value(sql: "SELECT hex(?)", [text]) as String? == bytes)
                 #expect(try connection.value(sql: "SELECT hex(:text)", ["text": text]) as String? == bytes)
@@ -282,9 +282,9 @@ import Testing
             }
             try connection.insert(into: "thing", ["name": "a"])
             let insertion = "INTO thing (name) VALUES ('a')"
-            #expect(!connection.hasEnded(after: try error("INSERT \(insertion)")))
-            #expect(!connection.hasEnded(after: try error("INSERT INTO nothing VALUES (1)")))
-            #expect(!connection.hasEnded(after: try error("INSERT \(insertion)", [1])))
+            #expect(try !connection.hasEnded(after: error("INSERT \(insertion)")))
+            #expect(try !connection.hasEnded(after: error("INSERT INTO nothing VALUES (1)")))
+            #expect(try !connection.hasEnded(after: error("INSERT \(insertion)", [1])))
             #expect(!connection.hasEnded(after: DamagedRow(table: "thing")))
             #expect(!connection.hasEnded(after: DatabaseError(resultCode: .SQLITE_CONSTRAINT_FOREIGNKEY)))
             for code: ResultCode in [
@@ -293,7 +293,7 @@ import Testing
                 #expect(connection.hasEnded(after: DatabaseError(resultCode: code)), "\(code)")
             }
             #expect(try connection.count(sql: "SELECT count(*) FROM thing") == 1)
-            #expect(connection.hasEnded(after: try error("INSERT OR ROLLBACK \(insertion)")))
+            #expect(try connection.hasEnded(after: error("INSERT OR ROLLBACK \(insertion)")))
             #expect(try connection.count(sql: "SELECT count(*) FROM thing") == 0)
         }
     }
