@@ -42,4 +42,13 @@ extension SQLConnection {
 extension SQLStore {
     /// The connections to the file of a store in SQLite.
     var sqliteFile: SQLiteDatabase { get throws { try #require(self.sqlite) } }
+
+    /// Skips numbers that the database assigns to the rows of a table.
+    func skipNumbers(of table: String, _ count: Int64) async throws {
+        let next =
+            self.sqlite == nil
+            ? "SELECT setval('\(table)_number_seq', last_value + :count) FROM \(table)_number_seq"
+            : "UPDATE sqlite_sequence SET seq = seq + :count WHERE name = '\(table)'"
+        try await self.database.run(sql: next, ["count": count])
+    }
 }

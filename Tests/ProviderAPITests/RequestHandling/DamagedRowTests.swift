@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import PushSupport
 import PushTesting
 import PushTypes

@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import NIOCore
 import ProviderModel
 import PushHTTP

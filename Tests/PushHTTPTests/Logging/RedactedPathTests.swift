@@ -1,4 +1,3 @@
-import GRDB
 import Logging
 import PushHTTP
 import PushProvider

@@ -1,4 +1,3 @@
-import GRDB
 import PushSender
 import PushTesting
 import PushTypes

@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import ProviderModel
 import PushSender
 import PushSupport

@@ -1,5 +1,6 @@
 #if PostgreSQL
 import Foundation
+import GRDB
 import PushTesting
 import Testing
 

@@ -106,11 +106,11 @@ import Testing
             #expect(try type { statement.bind(nil as Data?, at: 1) } == "null")
             #expect(try type { statement.bind(nil as Int64?, at: 1) } == "null")
             #expect(try type { statement.bind(nil as String?, at: 1) } == "null")
-            let row = try #require(try connection.row(sql: "SELECT x'' AS empty, NULL AS nothing"))
+            let row = try #require(try connection.row(sql: "SELECT x'' AS empty, NULL AS missing"))
             #expect(row["empty"] as Data? == Data())
             #expect(row["empty"] as [UInt8]? == [])
-            #expect(row["nothing"] as Data? == nil)
-            #expect(row["nothing"] as [UInt8]? == nil)
+            #expect(row["missing"] as Data? == nil)
+            #expect(row["missing"] as [UInt8]? == nil)
         }
     }
 
@@ -159,7 +159,7 @@ import Testing
 
     @Test func columnsOfOtherTypesAreNil() throws {
         try self.withTable { connection throws in
-            let sql = "SELECT 'x' AS text, 2 AS number, 2.0 AS whole, 0.5 AS real, x'ff' AS bytes, NULL AS nothing"
+            let sql = "SELECT 'x' AS text, 2 AS number, 2.0 AS whole, 0.5 AS real, x'ff' AS bytes, NULL AS missing"
             let row = try #require(try connection.row(sql: sql))
             #expect(row["text"] as Int? == nil)
             #expect(row["text"] as Double? == nil)
@@ -170,8 +170,8 @@ import Testing
             #expect(row["real"] as Int64? == nil)
             #expect(row["bytes"] as String? == nil)
             #expect(row["bytes"] as Int? == nil)
-            #expect(row["nothing"] as String? == nil)
-            #expect(row["nothing"] as SQLValue? == .null)
+            #expect(row["missing"] as String? == nil)
+            #expect(row["missing"] as SQLValue? == .null)
             #expect(row["missing"] as SQLValue? == nil)
 
             let mixed = "SELECT column1 FROM (VALUES (1), ('2'), (NULL), (0.5), (x'03'), (4))"

@@ -261,7 +261,7 @@ final class PostgreSQLConnection: SQLConnection {
 
     // The wire.
 
-    /// Whether nothing has come since the last answer. If the server has ended the connection, its end has.
+    /// Returns whether the server has sent nothing since the last answer. If it has ended the connection, that end has come.
     var isQuiet: Bool {
         var descriptor = pollfd(fd: PQsocket(self.connection), events: Int16(POLLIN), revents: 0)
         return descriptor.fd >= 0 && poll(&descriptor, 1, 0) == 0

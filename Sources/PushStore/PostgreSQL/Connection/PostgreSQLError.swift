@@ -6,7 +6,7 @@ import Foundation
 ///
 /// It leaves out the server's detail, which has values of rows, and carries nothing of the connection's settings.
 struct PostgreSQLError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What the caller can do about an error.
+    /// The kind of an error, by which the caller decides what to do.
     enum Kind: Hashable, Sendable {
         /// The connection is lost, or there is none. The same call may succeed on another connection.
         case unavailable
@@ -30,7 +30,7 @@ struct PostgreSQLError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The name of the constraint that a value does not meet.
     var constraint: String?
     var sql: String?
-    /// Whether the error came while a transaction was being committed, so that it may have been committed or not.
+    /// A Boolean value that indicates whether the error came during a commit, so that its end is unknown.
     var isCommitUnknown = false
 
     var description: String {
@@ -38,7 +38,7 @@ struct PostgreSQLError: Error, Hashable, Sendable, CustomStringConvertible {
         return "PostgreSQL: \(self.message)\(self.state.map { " (\($0))" } ?? "")\(end)"
     }
 
-    /// Whether the connection is thrown away, whatever libpq says of its state.
+    /// A Boolean value that indicates whether the connection is thrown away, whatever libpq says of its state.
     var endsConnection: Bool { self.kind == .unavailable || self.kind == .readOnly }
 
     static func unavailable(_ message: String) -> PostgreSQLError {

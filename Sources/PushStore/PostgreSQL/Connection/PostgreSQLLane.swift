@@ -13,7 +13,7 @@ final class PostgreSQLLane: Sendable {
         var threads: Int
         var isClosed = false
         var isExpiryScheduled = false
-        /// Why the last attempt to connect failed; `nil` if it did not.
+        /// The error of the last attempt to connect, or `nil` if it succeeded.
         var connectionError: String?
 
         var first: (call: any PostgreSQLWaitingCall, end: ContinuousClock.Instant)? {

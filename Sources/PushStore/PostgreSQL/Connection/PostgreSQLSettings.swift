@@ -12,8 +12,8 @@ struct PostgreSQLSettings: Sendable, CustomStringConvertible {
     var idleTimeout: Duration = .seconds(10)
     /// The time beyond ``statementTimeout`` after which a server without an answer counts as lost.
     var answerGrace: Duration = .seconds(10)
-    /// Whether the server keeps prepared statements under names. Poolers that give each transaction another connection
-    /// lose them, such as PgBouncer before 1.21, so that each execution sends its text.
+    /// A Boolean value that indicates whether the server keeps prepared statements under names. Poolers that give each
+    /// transaction another connection lose them, such as PgBouncer before 1.21. Then each execution sends its text.
     var namesStatements = true
     /// The maximum number of statements that a connection keeps.
     var maximumStatements = 512
@@ -70,7 +70,7 @@ struct PostgreSQLSettings: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether all servers are on this machine, by the address itself or by the environment.
+    /// A Boolean value that indicates whether all servers are on this machine, by the address or by the environment.
     private var isLocal: Bool {
         let environment = ProcessInfo.processInfo.environment
         guard self.parameters["service"] == nil, environment["PGSERVICE"] == nil else { return false }

@@ -92,7 +92,7 @@ final class PostgreSQLStatement: SQLStatement {
 /// A text of a statement on one connection, with the plans that the server has prepared for it.
 final class PostgreSQLSource {
     let text: PostgreSQLText
-    /// Whether the server keeps its plans under names.
+    /// A Boolean value that indicates whether the server keeps its plans under names.
     var isKept: Bool
     var plans: [PostgreSQLPlan] = []
     /// The number of the last use, by which the connection finds the sources that have not been used for long.
@@ -101,7 +101,7 @@ final class PostgreSQLSource {
     init(_ text: PostgreSQLText, isKept: Bool) { (self.text, self.isKept) = (text, isKept) }
 }
 
-/// What the server has told of a prepared statement.
+/// The description of a prepared statement by the server.
 struct PostgreSQLPlan {
     /// The name of the prepared statement; empty for one without a name, which the next one replaces.
     let name: String

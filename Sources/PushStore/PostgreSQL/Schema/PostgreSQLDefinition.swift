@@ -18,7 +18,8 @@ struct PostgreSQLDefinition {
             case ("CREATE", "TRIGGER"): self.commands += Self.trigger(statement)
             case ("CREATE", _) where statement.contains("deviceAttribute"):
                 if statement[1] == "TABLE" { self.commands += Self.attributes }
-            case ("CREATE", "TABLE"), ("ALTER", "TABLE"): self.commands.append(Self.text(Self.table(statement)))
+            case ("CREATE", "TABLE"), ("ALTER", "TABLE"):
+                self.commands.append(Self.text(Self.numbered(Self.table(statement))))
             case ("UPDATE", _) where isFirst, ("DELETE", _) where isFirst: continue
             default: self.commands.append(Self.text(statement))
             }
@@ -112,6 +113,13 @@ struct PostgreSQLDefinition {
             }
         }
         return result
+    }
+
+    /// Adds a column `rowid` to the tables of whose rows the store asks the order of insertion.
+    private static func numbered(_ statement: [Substring]) -> [Substring] {
+        guard statement.first == "CREATE", ["session", "pushMessage"].contains(statement[2]) else { return statement }
+        let number = ["rowid", "bigint", "GENERATED", "ALWAYS", "AS", "IDENTITY", ","] as [Substring]
+        return statement[..<4] + number + statement[4...]
     }
 
     private static func isOption(_ statement: [Substring], after comma: Int) -> Bool {

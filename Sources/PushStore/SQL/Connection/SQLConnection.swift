@@ -31,6 +31,7 @@ protocol SQLConnection: AnyObject {
 /// Positions of parameters begin at 1, and those of columns at 0. Binding a position that the statement lacks is an
 /// error when it runs.
 protocol SQLStatement {
+    /// The names of the columns, which are known from the first row on.
     var columnNames: [String] { get }
     var parameterCount: Int { get }
 
@@ -110,13 +111,10 @@ extension SQLStatement {
     /// - Throws: ``SQLArgumentError`` if arguments are missing or left over.
     func bind(_ arguments: SQLArguments) throws {
         guard arguments.values.count == self.parameterCount else { throw SQLArgumentError() }
-        for (index, value) in arguments.values.enumerated() {
-            if let name = arguments.names?[index] {
-                guard let position = self.position(of: name) else { throw SQLArgumentError() }
-                self.bind(value, at: position)
-            } else {
-                self.bind(value, at: Int32(index) + 1)
-            }
+        for (index, argument) in arguments.values.enumerated() {
+            let position = argument.name.map(self.position(of:)) ?? Int32(index) + 1
+            guard let position else { throw SQLArgumentError() }
+            self.bind(argument.value, at: position)
         }
     }
 
@@ -126,23 +124,18 @@ extension SQLStatement {
 
 /// The arguments of a statement, by position or by name.
 struct SQLArguments: ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral, Sendable {
-    fileprivate private(set) var values: [SQLValue]
-    /// The names of the parameters of ``values``; `nil` if the arguments are bound by position.
-    fileprivate private(set) var names: [String]?
+    /// The values, each with the name of its parameter, or `nil` if it is bound by its position among all values.
+    fileprivate private(set) var values: [(name: String?, value: SQLValue)]
 
-    init(_ values: [SQLValue]) { self.values = values }
+    init(_ values: [SQLValue]) { self.values = values.map { (nil, $0) } }
 
-    init(arrayLiteral values: (any SQLEncodable)?...) { self.values = values.map { $0?.sqlValue ?? .null } }
+    init(arrayLiteral values: (any SQLEncodable)?...) { self.init(values.map { $0?.sqlValue ?? .null }) }
 
     init(dictionaryLiteral values: (String, (any SQLEncodable)?)...) {
-        self.values = values.map { $1?.sqlValue ?? .null }
-        self.names = values.map(\.0)
+        self.values = values.map { ($0, $1?.sqlValue ?? .null) }
     }
 
-    static func += (arguments: inout SQLArguments, others: SQLArguments) {
-        arguments.values += others.values
-        if let names = others.names { arguments.names = (arguments.names ?? []) + names }
-    }
+    static func += (arguments: inout SQLArguments, others: SQLArguments) { arguments.values += others.values }
 }
 
 /// The error of a statement that does not have exactly the parameters of its arguments, which is a fault of this code.

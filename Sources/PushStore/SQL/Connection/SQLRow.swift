@@ -38,12 +38,19 @@ struct SQLRow: Sendable {
 /// The rows of a query, which are read one by one.
 final class SQLRowCursor {
     private let statement: any SQLStatement
-    private let names: [String]
+    private var names: [String]?
 
-    init(_ statement: any SQLStatement) { (self.statement, self.names) = (statement, statement.columnNames) }
+    init(_ statement: any SQLStatement) { self.statement = statement }
 
     deinit { self.statement.reset() }
 
     /// Reads the next row; `nil` if there are no more rows.
-    func next() throws -> SQLRow? { try self.statement.step() ? SQLRow(self.statement, names: self.names) : nil }
+    func next() throws -> SQLRow? {
+        guard try self.statement.step() else { return nil }
+        // The columns are known from the first row on, because an engine may prepare the statement again for a table
+        // that has changed.
+        let names = self.names ?? self.statement.columnNames
+        self.names = names
+        return SQLRow(self.statement, names: names)
+    }
 }

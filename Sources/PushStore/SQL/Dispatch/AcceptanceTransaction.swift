@@ -44,7 +44,7 @@ struct AcceptanceTransaction {
             else { return .success(AcceptanceResult(.originalForgotten)) }
             let opening = draft.tokens == nil || request.shards.isEmpty ? nil : try self.registrationClock()
             number = try self.insert(request, opening: opening)
-        } catch  where self.database.hasEnded(after: error) {
+        } catch let error where self.database.hasEnded(after: error) {
             throw error
         } catch {
             return .failure(error)

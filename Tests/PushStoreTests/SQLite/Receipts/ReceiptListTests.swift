@@ -1,4 +1,3 @@
-import GRDB
 import ProviderModel
 import PushTesting
 import PushTypes
