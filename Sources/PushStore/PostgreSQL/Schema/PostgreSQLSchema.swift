@@ -3,7 +3,7 @@
 /// connection's search path.
 enum PostgreSQLSchema {
     /// The names and the statements of all migrations, in their order.
-    private static let migrations: [(name: String, sql: String)] =
+    static let migrations: [(name: String, sql: String)] =
         [("1 initial schema", SQLSchema.initial.joined(separator: "\n"))]
         + [SQLSchema.from2, SQLSchema.from10, SQLSchema.from17, SQLSchema.from29].joined()
         .map { (name: $0.key, sql: $0.value) }

@@ -7,6 +7,8 @@ final class PageWriter: Sendable {
     private let reasons = SharedCache<DeliveryReason, Int64>(maximum: 1000)
     private let connections = SharedCache<OpenedConnection, Int64>(maximum: 1000)
     private let statistics = PendingStatistics()
+    /// Lets one transaction after the other write counters of charts: one that finds none sees those of the others.
+    private let statisticsTurn = CountingSemaphore(count: 1)
 
     /// Runs `body` in a transaction, with the state that all pages of the transaction share.
     func write<Value: Sendable>(
@@ -37,10 +39,14 @@ final class PageWriter: Sendable {
 
     func writeStatistics(to store: any StoreDatabase) async throws {
         guard self.statistics.needsWrite else { return }
+        try await self.statisticsTurn.run { try await self.writePending(to: store) }
+    }
+
+    private func writePending(to store: any StoreDatabase) async throws {
+        guard self.statistics.needsWrite else { return }
         let taken = Mutex<PendingStatistics.Numbers>([:])
         do {
-            // The counters are taken within the transaction, because an earlier one that has taken some ends before
-            // this one begins.
+            // The counters are taken within the transaction, so that those of the pages before it are among them.
             let reasons = try await store.write { database in
                 // An earlier attempt at the transaction has failed.
                 self.statistics.restore(taken.withLock { $0 })
