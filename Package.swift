@@ -88,7 +88,11 @@ let package = Package(
             description: "Provider, gateway and command: Hummingbird, GRDB and ArgumentParser",
             enabledTraits: ["Device", "Encryption", "Networking"]
         ),
-        .trait(name: "PostgreSQL", description: "PushStore's engine for PostgreSQL: the system's libpq"),
+        .trait(
+            name: "PostgreSQL",
+            description: "PushStore's engine for PostgreSQL: the system's libpq",
+            enabledTraits: ["Server"]
+        ),
         .default(enabledTraits: ["Server"]),
     ],
     dependencies: [

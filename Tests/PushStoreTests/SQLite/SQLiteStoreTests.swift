@@ -15,6 +15,23 @@ import Testing
         privateKey: Vectors.privateKey
     )
 
+    /// A request whose client has left reads no further row.
+    @Test func aCancelledTaskRunsNoFurtherStatement() async throws {
+        try await withTemporaryDirectory { directory in
+            let store = try SQLStore(path: "\(directory)/provider.sqlite", masterKey: try .fixture(1))
+            let task = Task {
+                try await store.database.read { database in
+                    let before = try database.count(sql: "SELECT 1")
+                    withUnsafeCurrentTask { $0?.cancel() }
+                    return try before + database.count(sql: "SELECT 2")
+                }
+            }
+            await #expect(throws: CancellationError.self) { try await task.value }
+            #expect(try await store.database.read { try $0.count(sql: "SELECT 2") } == 2)
+            try await store.close()
+        }
+    }
+
     @Test func everythingIsThereAfterReopening() async throws {
         try await withTemporaryDirectory { directory in
             let path = "\(directory)/provider.sqlite"

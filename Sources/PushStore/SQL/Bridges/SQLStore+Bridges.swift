@@ -57,7 +57,7 @@ extension SQLStore {
                 }
             }
             // A damaged bridge is replaced. The secret of another app's bridge is not kept.
-            let stored = try? Self.bridge(bridge.kind, bridge.name, masterKey, in: database)
+            let stored = try unlessDamaged { try Self.bridge(bridge.kind, bridge.name, masterKey, in: database) }
             if keepsSecret, let stored, stored.app == bridge.app { bridge.secret = stored.secret }
             try database.replace(
                 in: "bridge",

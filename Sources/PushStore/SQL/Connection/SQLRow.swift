@@ -30,9 +30,13 @@ struct SQLRow: Sendable {
     }
 
     /// Decodes the row, or returns `nil` if it is damaged, so that one damaged row does not block the others.
-    func readable<Value>(_ read: (SQLRow) throws -> Value) throws -> Value? {
-        do { return try read(self) } catch is DamagedRow { return nil }
-    }
+    func readable<Value>(_ read: (SQLRow) throws -> Value) throws -> Value? { try unlessDamaged { try read(self) } }
+}
+
+/// Returns the result of `read`, or `nil` for a damaged row. Any other error is thrown, because it may have ended the
+/// transaction.
+func unlessDamaged<Value>(_ read: () throws -> Value?) throws -> Value? {
+    do { return try read() } catch is DamagedRow { return nil }
 }
 
 /// The rows of a query, which are read one by one.

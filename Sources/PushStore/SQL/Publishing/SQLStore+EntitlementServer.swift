@@ -16,7 +16,9 @@ extension SQLStore {
         return try await self.database.write { database in
             var server = server
             // A damaged record is replaced.
-            let stored: EntitlementServerRecord? = try? database.record(sql: Self.ofApp, [server.app], masterKey)
+            let stored: EntitlementServerRecord? = try unlessDamaged {
+                try database.record(sql: Self.ofApp, [server.app], masterKey)
+            }
             if keepsSecret, let stored { server.secret = stored.secret }
             let sealed = try masterKey.seal(server.secret, for: .entitlementServer(app: server.app))
             try database.replace(

@@ -6,10 +6,10 @@ extension Database: SQLConnection {
     var attributes: AttributeColumns { .ofAnyType }
 
     func prepare(_ sql: String, isKept: Bool) throws -> any SQLStatement {
-        try SQLitePreparedStatement(
-            isKept ? self.cachedStatement(sql: sql) : self.makeStatement(sql: sql),
-            of: self
-        )
+        // The task of the caller runs the transaction. An interruption between two statements has no effect in SQLite.
+        try Task.checkCancellation()
+        let statement = try isKept ? self.cachedStatement(sql: sql) : self.makeStatement(sql: sql)
+        return SQLitePreparedStatement(statement, of: self)
     }
 
     func hasTable(_ name: String) throws -> Bool { try self.tableExists(name) }
