@@ -1,4 +1,3 @@
-import GRDB
 import ProviderModel
 import PushSupport
 import PushTesting
@@ -72,12 +71,13 @@ import Testing
     @Test(arguments: StoreBackend.available)
     func rowsOfAnEarlierVersionGoWithTheNextRegistration(backend: StoreBackend) async throws {
         try await backend.withStore { store, app in
-            guard let sqlite = store as? SQLStore else { return }
+            guard let sql = store as? SQLStore else { return }
             let device = try await store.register(1, app: app) { $0.attributes = [Self.long: .set("new")] }
-            try await sqlite.database.write { database in
-                try database.execute(
-                    sql: "INSERT INTO deviceAttribute (app, name, value, device) VALUES (?, ?, 'old', ?)",
-                    arguments: [app, Self.short, device]
+            try await sql.database.write { database in
+                let old = try #require(database.attributes.stored(.string("old")))
+                try database.insert(
+                    into: "deviceAttribute",
+                    ["app": app, "name": Self.short, "device": device, old.column: old.value]
                 )
             }
             try await store.register(1, app: app) { $0.attributes = [Self.long: .set("newer")] }

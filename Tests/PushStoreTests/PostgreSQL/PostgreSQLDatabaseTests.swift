@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test func anErrorOfAStatementStaysAsItIs() async throws {
-        try await self.withStore { store, database in
+        try await self.withStore { store, database throws in
             let error = await #expect(throws: PostgreSQLError.self) { try await database.run(sql: "SELECT nothing") }
             #expect(error?.kind == .other)
             await #expect(throws: ForeignKeyViolation.self) {
@@ -52,7 +52,7 @@ import Testing
 
     @Test func aQueryThatTakesTooLongIsToldSo() async throws {
         let caller = QueryCaller(budget: .milliseconds(50))
-        try await self.withStore { store, database in
+        try await self.withStore { store, database throws in
             await #expect(throws: StoreError.queryTooExpensive(budget: .milliseconds(50))) {
                 try await QueryCaller.$current.withValue(caller) {
                     try await database.query { try $0.run(sql: "SELECT pg_sleep(20)") }
@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test func aServiceThatWaitsTooLongMayTryAgain() async throws {
-        try await self.withStore(statementTimeout: .milliseconds(500)) { store, database in
+        try await self.withStore(statementTimeout: .milliseconds(500)) { store, database throws in
             let error = await #expect(throws: StoreError.self) {
                 try await database.read { try $0.run(sql: "SELECT pg_sleep(20)") }
             }
@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test func noQueryBeginsWhileTheStoreEnds() async throws {
-        try await self.withStore { store, database in
+        try await self.withStore { store, database throws in
             store.endQueries()
             await #expect(throws: StoreError.ending) { try await database.query { try $0.count(sql: "SELECT 1") } }
             #expect(try await database.lookup { try $0.count(sql: "SELECT 1") } == 1)
@@ -93,7 +93,7 @@ import Testing
     }
 
     @Test func theCacheOfAppsForgetsWhatHasChanged() async throws {
-        try await self.withStore { store, database in
+        try await self.withStore { store, database throws in
             let reads = Mutex(0)
             func read() async throws -> Int {
                 try await database.apps.value(.app(id: 1)) { reads.withLock { $0 += 1 } }
@@ -109,7 +109,7 @@ import Testing
     }
 
     @Test func deletedRowsAreRemoved() async throws {
-        try await self.withStore { store, database in
+        try await self.withStore { store, database throws in
             #expect(try await database.overwriteDeleted())
             #expect(try await store.migrations() == PostgreSQLSchema.migrations.map(\.name))
             #expect(try await store.checkIntegrity(isAtRest: true) == [])

@@ -172,7 +172,7 @@ import Testing
             #expect(row["bytes"] as Int? == nil)
             #expect(row["missing"] as String? == nil)
             #expect(row["missing"] as SQLValue? == .null)
-            #expect(row["missing"] as SQLValue? == nil)
+            #expect(row["absent"] as SQLValue? == nil)
 
             let mixed = "SELECT column1 FROM (VALUES (1), ('2'), (NULL), (0.5), (x'03'), (4))"
             #expect(try connection.integers(sql: mixed) == [1, 4])
