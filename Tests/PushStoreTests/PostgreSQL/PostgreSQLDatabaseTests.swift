@@ -118,7 +118,11 @@ import Testing
 
     @Test func anotherMasterKeyIsRefused() async throws {
         let settings = try PostgreSQLServer.shared.empty()
-        try await SQLStore(settings, masterKey: try .fixture(7)).close()
+        let store = try await SQLStore(settings, masterKey: try .fixture(7))
+        try await store.database.run(sql: "INSERT INTO app (id, bundleID, createdAt) VALUES (1, 'com.example.App', 0)")
+        let credential = "INSERT INTO credential (app, environment, kind, sealed) VALUES (1, 0, 'key', x'00')"
+        try await store.database.run(sql: credential)
+        try await store.close()
         try await SQLStore(settings, masterKey: try .fixture(7)).close()
         await #expect(throws: StoreError.wrongMasterKey) {
             _ = try await SQLStore(settings, masterKey: try .fixture(8))
