@@ -33,7 +33,7 @@ struct DeliveryFeature: ProviderFeature {
             logger: core.logger
         )
         let campaigns = CampaignMonitor(store: core.store, lines: core.budgets[.logLines], logger: core.logger)
-        self.services = [dispatcher, web, campaigns]
+        self.services = [dispatcher, web, core.nodes.exclusive(campaigns, .campaigns)]
         self.controllers = Self.controllers(core, sending)
     }
 

@@ -21,7 +21,10 @@ struct DeviceFeature: ProviderFeature {
             time: time,
             logger: logger
         )
-        self.services = [feedback, TokenEventMonitor(store: store, metrics: core.metrics, logger: logger)]
+        self.services = [
+            core.nodes.exclusive(feedback, .feedback),
+            TokenEventMonitor(store: store, metrics: core.metrics, logger: logger),
+        ]
         self.controllers =
             Self.controllers(core, sending) + [
                 TokenStateController(store: store, invalidation: sending.invalidation, time: time, logger: logger),

@@ -20,6 +20,8 @@ struct ProviderCore: Sendable {
     let resolver: any NameResolver
     let metrics: PrometheusRegistry
     let time: any TimeSource
+    /// The membership in the nodes that share the database, or `nil` for a database of this process alone.
+    let nodes: NodeMembership?
     /// The state machine that judges whether the wall clock can be trusted, in its initial state.
     let clock: ClockStateMachine
     let logger: Logger
@@ -53,20 +55,55 @@ struct ProviderCore: Sendable {
         }
         self.budgets = BudgetRegistry(configuration.budgets, clock: time.instants)
         (self.connections, self.unauthenticated) = Self.connections(configuration, self.budgets, logger)
-        self.store = try SQLStore(
-            path: configuration.databasePath,
-            masterKey: MasterKey.load(
-                orCreateAt: configuration.masterKeyPath,
-                besideDatabase: configuration.databasePath
-            ),
-            limits: configuration.limits.queries,
-            budgets: self.budgets
-        )
+        self.store = try await Self.store(configuration, self.budgets)
         self.resolver = SystemResolver(self.budgets)
-        let mark = try await self.store.clockMark()
-        self.clock = ClockStateMachine(mark: mark, wall: time.now, isConfirmed: configuration.confirmsClock)
-        self.time = ProviderTime(time, startingAt: self.clock.start)
+        if self.store.isShared {
+            let shared = try await SharedTime(self.store, base: time)
+            self.clock = ClockStateMachine(mark: nil, wall: shared.now)
+            self.time = shared
+            self.nodes = NodeMembership(
+                store: self.store,
+                node: configuration.node,
+                time: shared,
+                wakes: [self.wakes[.urgent], self.wakes[.bulk], self.scheduleWake, self.webhookWake],
+                logger: logger
+            )
+            try await self.nodes?.join()
+        } else {
+            let mark = try await self.store.clockMark()
+            self.clock = ClockStateMachine(mark: mark, wall: time.now, isConfirmed: configuration.confirmsClock)
+            self.time = ProviderTime(time, startingAt: self.clock.start)
+            self.nodes = nil
+        }
         configuration.warnOfExposure(logger: logger)
+    }
+
+    /// Opens the database of PostgreSQL, if the configuration names one, or else that of SQLite.
+    private static func store(_ configuration: ProviderConfiguration, _ budgets: BudgetRegistry) async throws
+        -> SQLStore
+    {
+        guard let address = configuration.database else {
+            return try SQLStore(
+                path: configuration.databasePath,
+                masterKey: MasterKey.load(
+                    orCreateAt: configuration.masterKeyPath,
+                    besideDatabase: configuration.databasePath
+                ),
+                limits: configuration.limits.queries,
+                budgets: budgets
+            )
+        }
+        #if PostgreSQL
+        return try await SQLStore(
+            postgreSQL: address,
+            masterKey: MasterKey.load(orCreateAt: configuration.masterKeyPath),
+            limits: configuration.limits.queries,
+            isShared: true
+        )
+        #else
+        _ = address
+        throw ProviderError.noPostgreSQL
+        #endif
     }
 
     /// Creates the limiter of all connections, and the budget of those on which no valid key was sent yet.
@@ -84,9 +121,19 @@ struct ProviderCore: Sendable {
 }
 
 extension ProviderConfiguration {
+    /// The facts by which other nodes and operators recognize this one.
+    fileprivate var node: NodeDescription {
+        NodeDescription(
+            name: self.nodeName ?? ProcessInfo.processInfo.hostName,
+            version: MartletVersion.number,
+            address: self.hasListener ? self.publicOrigin ?? "\(self.host):\(self.port)" : nil
+        )
+    }
+
     /// Logs a warning for each file that other users of the machine can read or change.
     func warnOfExposure(logger: Logger) {
-        let files = [("master key", self.masterKeyPath), ("database", self.databasePath)]
+        let database = self.database == nil ? [("database", self.databasePath)] : []
+        let files = [("master key", self.masterKeyPath)] + database
         for (name, path) in files {
             guard let mode = FileExposure.mode(of: path) else { continue }
             logger.warning(
@@ -130,6 +177,12 @@ struct SendingComponents: Sendable {
         )
         self.direct = DirectDispatch(store: store, limits: core.configuration.dispatch, time: time)
         self.registrar = DeviceRegistrar(store: store, direct: self.direct)
+        core.nodes?.observe { [directory, invalidation, faults] change in
+            guard change.kind == .environment else { return }
+            directory.forget(app: change.app)
+            invalidation.forget(app: change.app)
+            await faults.reload(app: change.app)
+        }
         self.acceptor = NotificationAcceptor(
             store: store,
             wakes: core.wakes,

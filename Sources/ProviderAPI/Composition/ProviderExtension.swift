@@ -45,6 +45,8 @@ package struct ProviderComponents: Sendable {
     /// The resolver of the host names of servers that callers name, such as webhook receivers.
     package let resolver: any NameResolver
     package let budgets: BudgetRegistry
+    /// The membership in the nodes that share the database, or `nil` for a database of this process alone.
+    package let nodes: NodeMembership?
     package let metrics: PrometheusRegistry
     package let time: any TimeSource
     package let logger: Logger
@@ -54,6 +56,6 @@ package struct ProviderComponents: Sendable {
         self.registrar = sending.registrar
         (self.outcomes, self.forwards, self.runner) = (core.outcomes, sending.direct.forwards, runner)
         (self.resolver, self.budgets, self.metrics) = (core.resolver, core.budgets, core.metrics)
-        (self.time, self.logger) = (core.time, core.logger)
+        (self.time, self.logger, self.nodes) = (core.time, core.logger, core.nodes)
     }
 }

@@ -121,14 +121,14 @@ extension ProviderServer {
         // The lock is released here, because something may still refer to this object afterwards.
         defer { self.core.lock.release() }
         do {
-            try await withGracefulShutdownHandler {
-                try await self.runServices()
-            } onGracefulShutdown: {
-                // Long queries would delay the end of open requests.
-                self.core.store.endQueries()
-                self.core.outcomes.end()
+            // The heartbeats go on while the pushes in flight complete.
+            async let heartbeats: Void? = self.core.nodes?.run()
+            do { try await self.runToShutdown() } catch {
+                await self.core.nodes?.leave()
+                throw error
             }
-            try await self.core.store.writeStatistics()
+            await self.core.nodes?.leave()
+            await heartbeats
             try await self.core.store.close()
             self.core.logger.info("provider ended")
             self.bound.resolve(.failure(ProviderError.ended))
@@ -136,6 +136,17 @@ extension ProviderServer {
             self.bound.resolve(.failure(error))
             throw error
         }
+    }
+
+    private func runToShutdown() async throws {
+        try await withGracefulShutdownHandler {
+            try await self.runServices()
+        } onGracefulShutdown: {
+            // Long queries would delay the end of open requests.
+            self.core.store.endQueries()
+            self.core.outcomes.end()
+        }
+        try await self.core.store.writeStatistics()
     }
 
     private func openWithoutListener() {

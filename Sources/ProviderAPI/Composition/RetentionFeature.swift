@@ -17,14 +17,15 @@ struct RetentionFeature: ProviderFeature {
         noteErasure: @escaping @Sendable () -> Void
     ) {
         let (store, time, logger) = (core.store, core.time, core.logger)
+        let retention = RetentionService(
+            store: store,
+            settings: core.configuration.retention,
+            files: files,
+            time: time,
+            logger: logger
+        )
         self.services = [
-            RetentionService(
-                store: store,
-                settings: core.configuration.retention,
-                files: files,
-                time: time,
-                logger: logger
-            ),
+            core.nodes.exclusive(retention, .retention),
             ErasureService(
                 store: store,
                 direct: sending.direct,

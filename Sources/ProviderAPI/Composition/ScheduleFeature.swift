@@ -11,17 +11,16 @@ struct ScheduleFeature: ProviderFeature {
 
     init(_ core: ProviderCore, _ acceptor: NotificationAcceptor) {
         let (store, time, wake) = (core.store, core.time, core.scheduleWake)
-        self.services = [
-            ScheduleRunner(
-                store: store,
-                acceptor: acceptor,
-                wake: wake,
-                settings: core.configuration.schedules,
-                lines: core.budgets[.logLines],
-                time: time,
-                logger: core.logger
-            )
-        ]
+        let runner = ScheduleRunner(
+            store: store,
+            acceptor: acceptor,
+            wake: wake,
+            settings: core.configuration.schedules,
+            lines: core.budgets[.logLines],
+            time: time,
+            logger: core.logger
+        )
+        self.services = [core.nodes.exclusive(runner, .schedules)]
         self.controllers = [
             SchedulesController(store: store, wake: wake, time: time),
             ScheduleCalendarController(store: store, time: time),

@@ -23,9 +23,10 @@ struct WebhookFeature: ProviderFeature {
             time: core.time
         )
         self.delivery = delivery
-        var services: [any Service] = [delivery]
+        var services = [core.nodes.exclusive(delivery, .webhooks)]
         if let gateway = configuration.gatewayEvents {
-            services.append(GatewayReceiptReader(gateway: gateway, store: store, writer: receipts, logger: core.logger))
+            let reader = GatewayReceiptReader(gateway: gateway, store: store, writer: receipts, logger: core.logger)
+            services.append(core.nodes.exclusive(reader, .receipts))
         }
         self.services = services
         self.controllers = [

@@ -11,6 +11,13 @@ package struct ProviderConfiguration: Sendable {
     /// The path of the file with the master key: 32 bytes that encrypt the private keys in the database. The first
     /// start creates it. Default `master.key` in the data directory.
     package var masterKeyPath: String
+    /// The address of a database of PostgreSQL, which several nodes may share. The default, `nil`, means the database
+    /// of SQLite in the data directory.
+    package var database: String?
+    /// The name of this node among those that share a database. Default the name of the host.
+    package var nodeName: String?
+    /// The folder of uploaded files, which all nodes share. Default `files` in the data directory.
+    package var filesDirectory: String?
     /// The path of the file to which the first admin key is written, readable by its owner only. The default, `nil`,
     /// means no file.
     package var adminKeyFile: String?
@@ -77,7 +84,7 @@ package struct ProviderConfiguration: Sendable {
 
     package var databasePath: String { "\(self.dataDirectory)/provider.sqlite" }
 
-    package var filesPath: String { "\(self.dataDirectory)/files" }
+    package var filesPath: String { self.filesDirectory ?? "\(self.dataDirectory)/files" }
 
     /// The path of a file that exists while a backup replaces the database, and prevents the provider from starting.
     /// The file contains the name under which the old database is kept.
@@ -175,6 +182,8 @@ package enum ProviderError: Error, Hashable, Sendable, CustomStringConvertible {
     case cannotWriteAdminKey(path: String, why: String)
     /// The error for a database whose replacement by a backup was interrupted. The string is the path of the database.
     case restoreInterrupted(String)
+    /// The error for a program that was built without an engine for PostgreSQL.
+    case noPostgreSQL
     /// The error for a server that terminated before it accepted requests.
     case ended
 
@@ -188,6 +197,11 @@ package enum ProviderError: Error, Hashable, Sendable, CustomStringConvertible {
             """
             a restore of \(path) was interrupted: run martlet restore again, with --replace; the old database is kept \
             beside it
+            """
+        case .noPostgreSQL:
+            """
+            this program was built without PostgreSQL: build it with 'swift build --traits Server,PostgreSQL', or leave \
+            out serve.database
             """
         case .ended: "the provider ended before it was open"
         }

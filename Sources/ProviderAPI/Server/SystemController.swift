@@ -42,14 +42,32 @@ struct SystemController: Controller {
         let lanes = [NotificationRecord.Lane.urgent, .bulk].map {
             SystemResponse.Lane(lane: $0.name, pagesInFlight: self.dispatch.pagesInFlight($0))
         }
-        let node = SystemResponse.Node(
-            name: ProcessInfo.processInfo.hostName,
-            version: MartletVersion.number,
-            startedAt: self.startedAt,
-            uptime: max(0, now.seconds - self.startedAt.seconds)
-        )
-        let response = SystemResponse(store: store, lanes: lanes, queue: queue, retryLag: lag, nodes: [node])
+        let nodes = try await self.nodes(now)
+        let response = SystemResponse(store: store, lanes: lanes, queue: queue, retryLag: lag, nodes: nodes)
         return try .json(response)
+    }
+
+    /// Returns the nodes that share the store, or the one process of a store that is not shared.
+    private func nodes(_ now: Timestamp) async throws -> [SystemResponse.Node] {
+        guard self.store.isShared else {
+            let node = NodeDescription(name: ProcessInfo.processInfo.hostName, version: MartletVersion.number)
+            return [
+                SystemResponse.Node(
+                    node: node,
+                    startedAt: self.startedAt,
+                    uptime: max(0, now.seconds - self.startedAt.seconds),
+                    record: nil
+                )
+            ]
+        }
+        return try await self.store.nodes().map { record in
+            SystemResponse.Node(
+                node: record.description,
+                startedAt: record.startedAt,
+                uptime: max(0, (record.endedAt ?? now).seconds - record.startedAt.seconds),
+                record: record
+            )
+        }
     }
 }
 
@@ -85,14 +103,23 @@ package struct SystemResponse: ResponseObject {
 
     /// The state of one process of the provider, with its version.
     struct Node: ResponseObject {
-        let name, version: String
+        let node: NodeDescription
         let startedAt: Timestamp
         /// The time since the process started, in seconds.
         let uptime: Int64
+        /// The row of the node in a store that several share, or `nil` for the one process of another store.
+        let record: NodeRecord?
+
+        var duties: [String]? { self.record.map { $0.duties.map(\.rawValue) } }
 
         static let members: [ResponseMember<Self>] = [
-            .required("name", \.name, "The name of its machine."), .required("version", \.version),
+            .required("name", \.node.name, "The name of its machine."), .required("version", \.node.version),
             .required("startedAtMs", \.startedAt), .required("uptimeSeconds", \.uptime),
+            .optional("id", \.record?.id, "Its number among the nodes of a database that several share."),
+            .optional("address", \.node.address, "The address of its API."),
+            .optional("seenAtMs", \.record?.seenAt, "The time of its last heartbeat."),
+            .optional("endedAtMs", \.record?.endedAt, "The time at which it ended, or was taken for dead."),
+            .optional("duties", \.duties, "The tasks that it performs for all nodes."),
         ]
     }
 

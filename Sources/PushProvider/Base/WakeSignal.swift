@@ -1,35 +1,64 @@
 package import ProviderModel
 import ServiceLifecycle
+import Synchronization
 
 /// A signal that wakes a sleeping service when there is new work, a slot is free, or the clock was set.
+///
+/// A cancelled task ends only its own wait, so that a service that starts again can wait for the same signal.
 package final class WakeSignal: Sendable {
-    private let signals: AsyncStream<Void>
-    private let continuation: AsyncStream<Void>.Continuation
+    private struct State {
+        var isSignalled = false, hasEnded = false
+        /// The task that waits, or `nil` if none does.
+        var waiter: CheckedContinuation<Bool, Never>?
+    }
 
-    package init() { (self.signals, self.continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1)) }
+    private let state = Mutex(State())
 
-    package func signal() { self.continuation.yield() }
+    package init() {}
+
+    package func signal() { self.resume(true) { $0.isSignalled = $0.waiter == nil } }
 
     /// Ends the wait in progress and all later ones: ``wait(atMost:)`` returns `false`.
-    package func end() { self.continuation.finish() }
+    package func end() { self.resume(false) { $0.hasEnded = true } }
 
-    /// Runs `work`. Graceful shutdown or cancellation ends its waits for this signal.
-    func untilShutdown(_ work: () async -> Void) async {
-        await withTaskCancellationOrGracefulShutdownHandler(operation: work) {
-            self.end()
+    private func resume(_ value: Bool, _ change: (inout State) -> Void) {
+        let waiter = self.state.withLock { state in
+            change(&state)
+            defer { state.waiter = nil }
+            return state.waiter
         }
+        waiter?.resume(returning: value)
+    }
+
+    /// Runs `work`. Graceful shutdown ends all waits for this signal, and cancellation the wait of `work`.
+    func untilShutdown(_ work: () async -> Void) async {
+        await withGracefulShutdownHandler(operation: work) { self.end() }
     }
 
     /// Waits for a signal, at most for `limit`. One task at a time may wait.
-    /// - Returns: `true` after a signal or when `limit` has passed, and `false` after ``end()``.
+    /// - Returns: `true` after a signal or when `limit` has passed, and `false` after ``end()`` and in a cancelled task.
     package func wait(atMost limit: Duration) async -> Bool {
-        let timer = Task { [continuation] in
+        let timer = Task {
             try await Task.sleep(for: limit)
-            continuation.yield()
+            self.signal()
         }
         defer { timer.cancel() }
-        for await _ in self.signals { return true }
-        return false
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let answer = self.state.withLock { state -> Bool? in
+                    if state.hasEnded || Task.isCancelled { return false }
+                    if state.isSignalled {
+                        state.isSignalled = false
+                        return true
+                    }
+                    state.waiter = continuation
+                    return nil
+                }
+                if let answer { continuation.resume(returning: answer) }
+            }
+        } onCancel: {
+            self.resume(false) { _ in }
+        }
     }
 }
 

@@ -59,6 +59,17 @@ package final class ConfigurationFaultTracker: Sendable {
         }
     }
 
+    /// Reads the stored pauses of an app again, after another node has changed one.
+    package func reload(app: Int64) async {
+        guard let pauses = try? await self.store.environmentPauses() else { return }
+        let now = self.time.steady
+        self.stateMachine.withLock { stateMachine in
+            stateMachine.forget(app: app)
+            stateMachine.restore(pauses.filter { $0.target.app == app }, now: now)
+        }
+        self.probeWake.signal()
+    }
+
     func pauses(of app: Int64) -> [PushEnvironment: EnvironmentPause] {
         self.stateMachine.withLock { $0.pauses(of: app) }
     }

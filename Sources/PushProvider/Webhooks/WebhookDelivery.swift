@@ -144,6 +144,7 @@ package final class WebhookDelivery: Service {
                     }
                 }
             } while isAwake
+            guard !Task.isCancelled else { return group.cancelAll() }
             // The requests in flight finish. Webhooks that wait for their turn are left to the next process.
             self.places.end()
             self.retries.end()

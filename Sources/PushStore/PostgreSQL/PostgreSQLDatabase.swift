@@ -1,9 +1,11 @@
 #if PostgreSQL
 import PushSupport
+import PushTypes
 import Synchronization
 
-/// A database of PostgreSQL, which this process alone uses. All transactions that write are serializable.
+/// A database of PostgreSQL. All transactions that write are serializable.
 final class PostgreSQLDatabase: StoreDatabase {
+    let isShared: Bool
     let apps = AppCache()
     private let settings: PostgreSQLSettings
     private let pool: PostgreSQLPool
@@ -11,8 +13,8 @@ final class PostgreSQLDatabase: StoreDatabase {
     private let running = Atomic(0)
     private let rejectsQueries = Atomic(false)
 
-    init(_ settings: PostgreSQLSettings, pool: PostgreSQLPool.Limits, limits: QueryLimits) {
-        (self.settings, self.limits) = (settings, limits)
+    init(_ settings: PostgreSQLSettings, pool: PostgreSQLPool.Limits, limits: QueryLimits, isShared: Bool) {
+        (self.settings, self.limits, self.isShared) = (settings, limits, isShared)
         self.pool = PostgreSQLPool(settings, limits: pool, columns: PostgreSQLSchema.columns)
     }
 
@@ -112,6 +114,13 @@ final class PostgreSQLDatabase: StoreDatabase {
     func faults(isAtRest: Bool, masterKey: MasterKey?) async throws -> [String] {
         try await self.read { try IntegrityCheck.brokenRules(in: $0, isAtRest: isAtRest, masterKey: masterKey) }
     }
+
+    func clock() async throws -> Timestamp {
+        let milliseconds = "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)"
+        return Timestamp(milliseconds: try await self.lookup { try $0.integer(sql: milliseconds) } ?? 0)
+    }
+
+    func changes() async throws -> [StoreChange: Int64] { try await self.lookup(PostgreSQLChanges.read) }
 
     /// Rejects new long queries, and further steps of running ones. A running step ends with its time budget.
     func endQueries() { self.rejectsQueries.store(true, ordering: .relaxed) }

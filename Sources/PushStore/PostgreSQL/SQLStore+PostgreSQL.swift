@@ -8,21 +8,24 @@ extension SQLStore {
     ///   - address: The address of the database (``PostgreSQLSettings/init(_:)``). Its search path, if it has one, names
     ///     the schema.
     ///   - limits: The limits on queries of the API.
+    ///   - isShared: Whether other processes may use the database at the same time.
     /// - Throws: ``StoreError``, or ``PostgreSQLAddressError``. A database with a schema of another version is left
     ///   unchanged.
     package convenience init(
         postgreSQL address: String,
         masterKey: MasterKey,
-        limits: QueryLimits = QueryLimits()
+        limits: QueryLimits = QueryLimits(),
+        isShared: Bool = false
     ) async throws {
-        try await self.init(try PostgreSQLSettings(address), masterKey: masterKey, limits: limits)
+        try await self.init(try PostgreSQLSettings(address), masterKey: masterKey, limits: limits, isShared: isShared)
     }
 
     convenience init(
         _ settings: PostgreSQLSettings,
         masterKey: MasterKey,
         limits: QueryLimits = QueryLimits(),
-        pool: PostgreSQLPool.Limits = PostgreSQLPool.Limits()
+        pool: PostgreSQLPool.Limits = PostgreSQLPool.Limits(),
+        isShared: Bool = false
     ) async throws {
         do {
             try await runBlocking {
@@ -34,7 +37,7 @@ extension SQLStore {
         } catch {
             throw PostgreSQLDatabase.named(error)
         }
-        let database = PostgreSQLDatabase(settings, pool: pool, limits: limits)
+        let database = PostgreSQLDatabase(settings, pool: pool, limits: limits, isShared: isShared)
         do {
             // A wrong master key is detected now, and not with the first notification.
             try await database.write { try SealedRows(database: $0, masterKey: masterKey).checkMasterKey() }

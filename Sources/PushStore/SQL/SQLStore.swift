@@ -14,6 +14,8 @@ package final class SQLStore: ProviderStore {
     let pageReader = PageReader()
     /// The number of changes of bridges since the process started, including additions and erasures of apps.
     let bridgeChanges = Atomic(0)
+    /// The numbers of changes at the last call of ``readChanges()``.
+    let changes = Mutex<[StoreChange: Int64]>([:])
 
     init(database: any StoreDatabase, masterKey: MasterKey) {
         (self.database, self.masterKey) = (database, masterKey)
@@ -36,9 +38,10 @@ final class LeaseOwner: Sendable {
     /// Returns the number. It is on disk before it is first used.
     func number(_ database: any StoreDatabase) async throws -> Int64 {
         if let number = self.known.withLock({ $0 }) { return number }
+        let isShared = database.isShared
         let added = try await database.write { database in
-            // Numbers are never reused. Earlier owners are kept only while they have leases.
-            try database.run(sql: "DELETE FROM node WHERE id NOT IN (SELECT owner FROM lease)")
+            // Numbers are never reused. Earlier owners of a store of one process are kept only while they have leases.
+            if !isShared { try database.run(sql: "DELETE FROM node WHERE id NOT IN (SELECT owner FROM lease)") }
             return try database.insert(
                 into: "node",
                 ["startedAt": Int64(Date.now.timeIntervalSince1970 * 1000)],
@@ -51,4 +54,6 @@ final class LeaseOwner: Sendable {
             return number
         }
     }
+
+    func set(_ number: Int64) { self.known.withLock { $0 = number } }
 }

@@ -5,9 +5,9 @@ package import PushTypes
 
 /// The store of the ledger, with the operations by which the dispatcher sends notifications.
 package protocol DispatchStore: Sendable {
-    /// Recovers after the end of the last process: it ends all leases. It also queues the recipients that were in
-    /// flight under the guarantee `atMostOnce`, which get the final state of ``EndingCause/interrupted``. The only
-    /// process that uses the store calls it when it starts.
+    /// Recovers after the end of other processes: it ends their leases. It also queues the recipients that were in
+    /// flight under the guarantee `atMostOnce`, which get the final state of ``EndingCause/interrupted``. A process
+    /// calls it when it starts. If it is the only one that uses the store, all leases are those of ended processes.
     /// - Returns: The number of queued recipients.
     func recover(now: Timestamp) async throws -> Int
     /// Shortens delays that exceed ``MaximumDelay``, so that a wrong clock delays work but does not block it.

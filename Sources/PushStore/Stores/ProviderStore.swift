@@ -5,7 +5,8 @@ package protocol ProviderStore: AppStore, DeviceStore, NotificationStore, Dispat
     ScheduleStore, WebhookStore, APIKeyStore, ProviderTokenStore, AuditStore, MaintenanceStore, ClockStore,
     ErasureStore, UserSecretStore, MonitoringStore, EnvironmentStore, ReceiptStore, RetentionStore, TimelineStore,
     LibraryStore, PersonStore, SessionStore, PublishingStore, FileStore, EntitlementServerStore, StatisticsStore,
-    BridgeStore, BridgeStateStore, ChannelStore, FeedbackStore, NamedTokenStore, WebPushStore
+    BridgeStore, BridgeStateStore, ChannelStore, FeedbackStore, NamedTokenStore, WebPushStore,
+    NodeStore
 {}
 
 /// The record that owns a row, and that may be removed between its look-up and the insertion of the row.

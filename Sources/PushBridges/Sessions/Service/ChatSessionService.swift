@@ -48,6 +48,8 @@ package final class ChatSessionService: Service {
     private let time: any TimeSource
     private let logger: Logger
     private let group: any EventLoopGroup
+    /// Returns whether the sessions run at this node.
+    private let isOnDuty: @Sendable () -> Bool
     private let wake = WakeSignal()
     /// A Boolean value that indicates whether the sessions in the store have changed since they were read.
     private let isChanged = Mutex(true)
@@ -60,6 +62,7 @@ package final class ChatSessionService: Service {
     /// - Parameters:
     ///   - addresses: The rules for the addresses of chat servers.
     ///   - authorities: Certificate authorities, in PEM, that are trusted besides those of the system.
+    ///   - isOnDuty: Returns whether the sessions run at this node. By default, they always do.
     package init(
         store: any AppStore & ChatSessionStore,
         acceptor: NotificationAcceptor,
@@ -67,6 +70,7 @@ package final class ChatSessionService: Service {
         addresses: AddressPolicy,
         authorities: String? = nil,
         limits: Limits = Limits(),
+        isOnDuty: @escaping @Sendable () -> Bool = { true },
         resolver: any NameResolver,
         metrics: any MetricsFactory = NOOPMetricsHandler.instance,
         group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton,
@@ -90,6 +94,7 @@ package final class ChatSessionService: Service {
             logger: logger
         )
         (self.store, self.limits, self.group, self.time, self.logger) = (store, limits, group, time, logger)
+        self.isOnDuty = isOnDuty
     }
 
     package var addresses: AddressPolicy { self.connector.addresses }
@@ -136,8 +141,12 @@ package final class ChatSessionService: Service {
         var nextWrite = self.time.steady
         var readings = SessionRefreshSchedule(interval: self.limits.refresh, pause: self.limits.pause, now: nextWrite)
         var wait: Duration
+        var wasOnDuty = true
         repeat {
             let now = self.time.steady
+            let isOnDuty = self.isOnDuty()
+            if isOnDuty != wasOnDuty { self.isChanged.withLock { $0 = true } }
+            wasOnDuty = isOnDuty
             if now >= nextWrite {
                 nextWrite = now.advanced(by: self.limits.journal)
                 await self.writeProgress()
@@ -192,7 +201,9 @@ package final class ChatSessionService: Service {
     }
 
     private func update(_ running: inout [ChatSessionKey: SessionLoop], _ loops: [SessionLoop]) async {
-        guard !loops.isEmpty, let active = try? await self.store.activeChatSessions() else { return }
+        guard !loops.isEmpty,
+            let active = self.isOnDuty() ? try? await self.store.activeChatSessions() : []
+        else { return }
         let wanted = Set(active)
         let ended = running.filter { !wanted.contains($0.key) }
         for key in ended.keys { running[key] = nil }
@@ -332,6 +343,7 @@ extension ChatSessionService {
             addresses: parts.configuration.webhookAddresses,
             authorities: authorities,
             limits: limits,
+            isOnDuty: { [nodes = parts.nodes] in nodes?.holds(.chatSessions) ?? true },
             resolver: parts.resolver,
             metrics: parts.metrics,
             time: parts.time,

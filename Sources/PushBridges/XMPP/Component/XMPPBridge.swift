@@ -23,6 +23,6 @@ struct XMPPBridge: BridgeFeature {
     init(_ components: BridgeComponents) {
         let provider = components.provider
         self.controllers = [XMPPNodesController(store: provider.store, time: provider.time)]
-        self.services = [ComponentService(provider)]
+        self.services = [provider.nodes.exclusive(ComponentService(provider), .xmppComponents)]
     }
 }

@@ -27,7 +27,7 @@ enum PostgreSQLSchema {
                 try connection.run(PostgreSQLDefinition(sql, isFirst: isFirst).commands)
                 try connection.run(sql: "INSERT INTO migration (name) VALUES (?)", [name])
             }
-            if !missing.isEmpty { try connection.run(Self.marks) }
+            if !missing.isEmpty { try connection.run(Self.marks + PostgreSQLChanges.commands) }
         }
     }
 

@@ -1,3 +1,5 @@
+import PushTypes
+
 /// The database of a store, by an engine that manages its connections.
 ///
 /// A failed transaction changes nothing. An error that may disappear without a change of the database is
@@ -6,6 +8,8 @@
 /// The closures run on a thread of the engine. An engine may run a closure again, in another transaction, if the first one
 /// failed.
 protocol StoreDatabase: Sendable {
+    /// A Boolean value that indicates whether other processes may use the database at the same time.
+    var isShared: Bool { get }
     /// The facts about apps that are cached until a transaction changes them.
     var apps: AppCache { get }
     /// The number of running long queries, and the number of those that wait in the queue.
@@ -49,6 +53,12 @@ protocol StoreDatabase: Sendable {
 
     /// Interrupts running long queries, and rejects new ones.
     func endQueries()
+
+    /// Returns the time of the database's clock.
+    func clock() async throws -> Timestamp
+
+    /// Returns the numbers of the changes that have been made so far, if the database is shared.
+    func changes() async throws -> [StoreChange: Int64]
 
     /// Closes the connections once the running reads have finished.
     func close() async throws

@@ -12,7 +12,7 @@ struct PageCommit {
     private let reasons: ReasonLookup
     private let trace: PageTrace
     private let statistics: StatisticCounter
-    private let isAppStopped: Bool
+    private let isAppStopped, isAtMostOnce: Bool
     private let database: any SQLConnection
     private let id: UUID
     private let app: Int64
@@ -32,7 +32,7 @@ struct PageCommit {
         in database: any SQLConnection
     ) throws {
         let sql = """
-            SELECT id, app, state, lane, origin, startedAt, EXISTS (SELECT 1 FROM appStop WHERE app = notification.app) AS isStopped
+            SELECT id, app, state, lane, origin, startedAt, guarantee, EXISTS (SELECT 1 FROM appStop WHERE app = notification.app) AS isStopped
             FROM notification WHERE number = ?
             """
         guard let row = try database.row(sql: sql, [page.notificationNumber]) else { return nil }
@@ -47,6 +47,7 @@ struct PageCommit {
         self.statistics = parts.statistics
         self.origin = row["origin"]
         self.isAppStopped = row["isStopped"] as Bool? == true
+        self.isAtMostOnce = row.value("guarantee") as NotificationRecord.Guarantee? == .atMostOnce
         self.trace = try PageTrace(page, number: self.number, now: now, connections: parts.connections, in: database)
     }
 
@@ -71,6 +72,7 @@ struct PageCommit {
             skips.add(delivery)
             if delivery.state == .sending { started.insert(delivery.recipient) }
         }
+        if self.isAtMostOnce { try self.noteBegun(started) }
         let endings = try self.page.endings.filter { try self.end($0, hasHeld: hasHeld) }
         started.formUnion(endings.map(\.delivery.recipient))
         let ended = try self.page.removed.filter { try self.skip($0, hasHeld: hasHeld) } + endings
@@ -103,6 +105,16 @@ struct PageCommit {
         try self.trace.write(sent.map(\.recipient) + ended.map(\.delivery.recipient), block: block)
         if !self.begins { try self.endLease() }
         return StartedPage(result: self.isInProgress ? .inProgress : .stopped, started: started)
+    }
+
+    /// Records the recipients that are in flight with the lease under which they are sent. After the responses there are none.
+    private func noteBegun(_ started: Set<Int64>) throws {
+        let ended = "DELETE FROM begun WHERE fence = ? AND notification = ?"
+        if !self.begins { try self.database.run(sql: ended, self.page.fence ?? 0, self.number) }
+        for recipient in started {
+            let sql = "INSERT INTO begun (fence, notification, recipient) VALUES (?, ?, ?)"
+            try self.database.run(sql: sql, self.page.fence ?? 0, self.number, recipient)
+        }
     }
 
     /// Deletes the content of a push to an unregistered token, which anybody may have sent without authentication.

@@ -1,6 +1,9 @@
 extension SQLSchema {
     /// The tables that these migrations create. They are the last ones of ``StoredTable/all``.
-    static let tablesFrom29 = [StoredTable("timeBlock", .provider), StoredTable("fileUsage", .app(.inSteps))]
+    static let tablesFrom29 = [
+        StoredTable("timeBlock", .provider), StoredTable("fileUsage", .app(.inSteps)), StoredTable("duty", .provider),
+        StoredTable("begun", .notification(isLedger: false)),
+    ]
 
     /// The statements of the migrations from number 29 on, keyed by their names. A new migration is added at the end.
     ///
@@ -90,6 +93,29 @@ extension SQLSchema {
                 where: "item IN (SELECT number FROM libraryItem WHERE kind = 'audience')"
             ),
         ].joined(),
+        // The processes that use the database at the same time, and the duties that one of them performs for all
+        // (docs/decisions/0055).
+        "35 nodes": """
+        ALTER TABLE node ADD COLUMN name TEXT NOT NULL DEFAULT '';
+        ALTER TABLE node ADD COLUMN version TEXT NOT NULL DEFAULT '';
+        -- The origin of its API; NULL for a node without a listener.
+        ALTER TABLE node ADD COLUMN address TEXT;
+        -- The time of its last heartbeat.
+        ALTER TABLE node ADD COLUMN seenAt INTEGER NOT NULL DEFAULT 0;
+        -- The time at which it ended or was taken for dead.
+        ALTER TABLE node ADD COLUMN endedAt INTEGER;
+        CREATE TABLE duty (name TEXT PRIMARY KEY, node INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+        -- The recipients that are in flight under the guarantee atMostOnce, with the lease under which they are sent.
+        CREATE TABLE begun (
+            fence INTEGER NOT NULL,
+            notification INTEGER NOT NULL REFERENCES notification (number) ON DELETE CASCADE,
+            recipient INTEGER NOT NULL,
+            PRIMARY KEY (fence, notification, recipient)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX begunByNotification ON begun (notification);
+        INSERT INTO begun SELECT 0, notification, recipient FROM delivery
+            WHERE state = 0 AND notification IN (SELECT number FROM notification);
+        """,
     ]
 
     /// Returns the statement that adds `:00` to times with a fraction after the minutes, in the conditions `lastSeen` of

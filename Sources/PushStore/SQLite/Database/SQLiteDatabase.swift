@@ -1,5 +1,6 @@
 import GRDB
 import PushSupport
+import PushTypes
 
 /// The connections to a file of SQLite: one writer, readers for the provider's services, and readers for API requests.
 struct SQLiteDatabase: StoreDatabase {
@@ -7,6 +8,7 @@ struct SQLiteDatabase: StoreDatabase {
     let readers: StoreReaders
     let log: WriteAheadLog
     let apps = AppCache()
+    let isShared = false
     private let services: ReaderPool
     private let appChange = AppChangeMark()
 
@@ -86,6 +88,10 @@ struct SQLiteDatabase: StoreDatabase {
         try await Self.named { try await self.pool.writeWithoutTransaction { try $0.execute(sql: "VACUUM") } }
         return await self.log.fold(self.pool)
     }
+
+    func clock() async throws -> Timestamp { SystemTime().now }
+
+    func changes() async throws -> [StoreChange: Int64] { [:] }
 
     /// Closes the connections once the running reads have finished. It first copies the write-ahead log into the
     /// database file, so that the file can be copied on its own.

@@ -1,0 +1,166 @@
+package import Logging
+package import PushStore
+package import PushSupport
+package import ServiceLifecycle
+import Synchronization
+
+/// The membership of this process in the nodes that share a store (docs/decisions/0055).
+///
+/// A node sends a heartbeat every 5 seconds. After 20 seconds without one, the others take it for dead, and one of them
+/// takes over its leases and its duties. A node that cannot reach the store gives up its duties before that.
+package final class NodeMembership: Sendable {
+    /// The time between two heartbeats.
+    package static let interval: Duration = .seconds(5)
+    /// The time after the last heartbeat at which a node is dead for the others.
+    package static let patience: Duration = .seconds(20)
+    /// The time after the last heartbeat for which a node performs its duties.
+    static let trust: Duration = .seconds(15)
+    /// The time between two looks at what other nodes have written.
+    private static let poll: Duration = .seconds(1)
+
+    private struct State {
+        var beat: NodeBeat?
+        /// The beginning of the last heartbeat that reached the store.
+        var beatAt: ContinuousClock.Instant?
+    }
+
+    private let store: any NodeStore
+    private let node: NodeDescription
+    private let time: SharedTime
+    /// The signals of all sleeping services. What another node has written reaches them by polling.
+    private let wakes: [WakeSignal]
+    private let logger: Logger
+    private let state = Mutex(State())
+    private let ending = WakeSignal()
+    private let observers = Mutex<[@Sendable (StoreChange) async -> Void]>([])
+
+    package init(
+        store: any NodeStore,
+        node: NodeDescription,
+        time: SharedTime,
+        wakes: [WakeSignal],
+        logger: Logger
+    ) {
+        (self.store, self.node, self.time, self.wakes, self.logger) = (store, node, time, wakes, logger)
+    }
+
+    /// The number of nodes that were alive at the last heartbeat.
+    package var count: Int { self.state.withLock { max(1, $0.beat?.count ?? 1) } }
+
+    /// Returns whether this node performs a duty now.
+    package func holds(_ duty: NodeDuty) -> Bool {
+        self.state.withLock { state in
+            guard let beat = state.beat, let beatAt = state.beatAt else { return false }
+            return beat.duties.contains(duty) && ContinuousClock.now < beatAt + Self.trust
+        }
+    }
+
+    /// Adds this process as a node, before anything is claimed.
+    package func join() async throws {
+        try await self.store.join(self.node, now: self.time.steady)
+        try await self.beat()
+        // Nothing is cached yet.
+        _ = try await self.store.readChanges()
+    }
+
+    /// Sends heartbeats until ``leave()``. Graceful shutdown does not end them, because work in flight goes on.
+    package func run() async {
+        var next = ContinuousClock.now + Self.interval
+        while await self.ending.wait(atMost: Self.poll) {
+            if ContinuousClock.now >= next {
+                next = .now + Self.interval
+                do { try await self.beat() } catch {
+                    self.logger.error("the heartbeat cannot be stored", metadata: ["error": "\(error)"])
+                }
+            }
+            await self.readChanges()
+            for wake in self.wakes { wake.signal() }
+        }
+    }
+
+    /// Calls `observer` with the changes of other nodes, and with those of this one, about a second after they were made.
+    package func observe(_ observer: @escaping @Sendable (StoreChange) async -> Void) {
+        self.observers.withLock { $0.append(observer) }
+    }
+
+    private func readChanges() async {
+        // The store reports what it could not read now with the next call.
+        guard let changes = try? await self.store.readChanges() else { return }
+        let observers = self.observers.withLock { $0 }
+        for change in changes { for observer in observers { await observer(change) } }
+    }
+
+    private func beat() async throws {
+        let start = ContinuousClock.now
+        try await self.time.follow(self.store)
+        let now = self.time.steady
+        let deadline = now.advanced(by: .zero - Self.patience)
+        let beat = try await self.store.beat(self.node, at: now, deadline: deadline)
+        let last = self.state.withLock { state in
+            defer { (state.beat, state.beatAt) = (beat, start) }
+            return state.beat
+        }
+        if let last, last.id != beat.id {
+            self.logger.warning("the other nodes took this one for dead", metadata: ["node": "\(beat.id)"])
+        }
+        if !beat.ended.isEmpty {
+            let nodes = beat.ended.map(String.init).joined(separator: ", ")
+            self.logger.warning(
+                "nodes are dead, this one takes over",
+                metadata: ["nodes": "\(nodes)", "interrupted": "\(beat.interrupted)"]
+            )
+        }
+        if last?.duties != beat.duties {
+            let duties = beat.duties.map(\.rawValue).sorted().joined(separator: " ")
+            self.logger.info("duties of this node", metadata: ["node": "\(beat.id)", "duties": "\(duties)"])
+        }
+    }
+
+    /// Ends the heartbeats, and gives everything back to the others.
+    package func leave() async {
+        self.ending.end()
+        self.state.withLock { $0.beat = nil }
+        do { try await self.store.leave(now: self.time.steady) } catch {
+            self.logger.warning("this node ends without notice to the others", metadata: ["error": "\(error)"])
+        }
+    }
+}
+
+/// A service that one node at a time runs for all.
+private struct ExclusiveService: Service {
+    private let duty: NodeDuty
+    private let nodes: NodeMembership
+    private let service: any Service
+
+    init(_ service: any Service, _ duty: NodeDuty, of nodes: NodeMembership) {
+        (self.service, self.duty, self.nodes) = (service, duty, nodes)
+    }
+
+    /// Runs the service while this node holds the duty, until graceful shutdown. After the loss of the duty, the
+    /// service is cancelled, and starts again if the duty returns.
+    func run() async throws {
+        let wake = WakeSignal()
+        try await withGracefulShutdownHandler {
+            repeat {
+                guard self.nodes.holds(self.duty) else { continue }
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    group.addTask { try await self.service.run() }
+                    group.addTask {
+                        while self.nodes.holds(self.duty) { try await Task.sleep(for: .milliseconds(500)) }
+                    }
+                    defer { group.cancelAll() }
+                    try await group.next()
+                }
+            } while await wake.wait(atMost: .seconds(1))
+        } onGracefulShutdown: {
+            wake.end()
+        }
+    }
+}
+
+extension NodeMembership? {
+    /// Returns a service that one node at a time runs. Without other nodes, this is the service itself.
+    package func exclusive(_ service: any Service, _ duty: NodeDuty) -> any Service {
+        self.map { ExclusiveService(service, duty, of: $0) } ?? service
+    }
+}

@@ -1,0 +1,40 @@
+package import PushStore
+package import PushSupport
+package import PushTypes
+import Synchronization
+
+/// The clock of a store that several nodes share. All nodes follow it, whatever the clocks of their computers show.
+///
+/// Both of its clocks are the same one: the computer's steady clock, shifted to the time of the store.
+package final class SharedTime: TimeSource {
+    /// The maximum difference from the store's clock that is not corrected, as the time of an answer varies.
+    private static let tolerance: Duration = .milliseconds(50)
+
+    private let base: any TimeSource
+    private let shift: Atomic<Int64>
+
+    /// Creates a clock and sets it to the store's time.
+    package init(_ store: any NodeStore, base: any TimeSource) async throws {
+        (self.base, self.shift) = (base, Atomic(0))
+        try await self.follow(store)
+    }
+
+    package var now: Timestamp { self.steady }
+    package var steady: Timestamp {
+        self.base.steady.advanced(by: .milliseconds(self.shift.load(ordering: .relaxed)))
+    }
+
+    /// The time by which the wall clock of this computer is ahead of the store's.
+    package var offset: Duration { self.base.now.since(self.now) }
+
+    /// Sets the clock to the store's time, if they differ by more than the tolerance.
+    package func follow(_ store: any NodeStore) async throws {
+        let start = self.base.steady
+        let time = try await store.clock()
+        let middle = start.advanced(by: self.base.steady.since(start) / 2)
+        let shift = time.since(middle).milliseconds
+        let known = self.shift.load(ordering: .relaxed)
+        guard abs(shift - known) > Self.tolerance.milliseconds else { return }
+        self.shift.store(shift, ordering: .relaxed)
+    }
+}

@@ -1,0 +1,59 @@
+#if PostgreSQL
+/// The numbers of changes by which a node learns that another one has changed a row that it may have cached.
+///
+/// Triggers count the changes in the transaction that makes them. Each node reads all numbers once a second.
+enum PostgreSQLChanges {
+    /// The tables that are watched, with the kind of change, the SQL expression of the row's app (0 for none), and the
+    /// columns whose updates count, or `nil` for all.
+    private static let tables: [(table: String, kind: StoreChange.Kind, app: String, columns: String?)] =
+        AppCache.tables.map { ($0.name, .app, "0", $0.columns) } + [
+            ("apiKey", .key, "0", "name, scopes, apps, expiresAt, rate"),
+            ("bridge", .bridge, "0", nil),
+            ("credential", .environment, "coalesce(NEW.app, OLD.app)", nil),
+            ("health", .environment, "coalesce(NEW.app, OLD.app)", "breakerOpenSince, breakerReason"),
+            ("environmentState", .environment, "coalesce(NEW.app, OLD.app)", nil),
+        ]
+
+    /// The commands that create the table and the triggers, or replace them.
+    static let commands: [String] =
+        [
+            """
+            CREATE TABLE IF NOT EXISTS change (
+                kind text NOT NULL, app bigint NOT NULL, number bigint NOT NULL, PRIMARY KEY (kind, app)
+            )
+            """
+        ]
+        + Dictionary(grouping: Self.tables, by: \.app).sorted { $0.key < $1.key }.enumerated().flatMap { index, group in
+            [
+                """
+                CREATE OR REPLACE FUNCTION countChange\(index)() RETURNS trigger LANGUAGE plpgsql AS
+                $$ BEGIN
+                INSERT INTO change VALUES (TG_ARGV[0], \(group.key), 1)
+                ON CONFLICT (kind, app) DO UPDATE SET number = change.number + 1;
+                RETURN NULL; END $$
+                """
+            ] + group.value.map { Self.trigger($0.table, $0.kind, $0.columns, function: "countChange\(index)") }
+        }
+
+    private static func trigger(
+        _ table: String,
+        _ kind: StoreChange.Kind,
+        _ columns: String?,
+        function: String
+    ) -> String {
+        """
+        CREATE OR REPLACE TRIGGER changeOf\(kind.rawValue)
+        AFTER INSERT OR DELETE OR UPDATE \(columns.map { "OF \($0)" } ?? "") ON \(table)
+        FOR EACH ROW EXECUTE FUNCTION \(function)('\(kind.rawValue)')
+        """
+    }
+
+    static func read(in database: any SQLConnection) throws -> [StoreChange: Int64] {
+        let rows = try database.rows(sql: "SELECT kind, app, number FROM change")
+        return rows.reduce(into: [:]) { changes, row in
+            guard let kind = row.value("kind") as StoreChange.Kind?, let app = row["app"] as Int64? else { return }
+            changes[StoreChange(kind: kind, app: app)] = row["number"]
+        }
+    }
+}
+#endif
