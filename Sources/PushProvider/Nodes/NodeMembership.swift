@@ -1,6 +1,7 @@
 package import Logging
 package import PushStore
-package import PushSupport
+import PushSupport
+import PushTypes
 package import ServiceLifecycle
 import Synchronization
 

@@ -11,11 +11,11 @@ package final class SharedTime: TimeSource {
     private static let tolerance: Duration = .milliseconds(50)
 
     private let base: any TimeSource
-    private let shift: Atomic<Int64>
+    private let shift = Atomic<Int64>(0)
 
     /// Creates a clock and sets it to the store's time.
     package init(_ store: any NodeStore, base: any TimeSource) async throws {
-        (self.base, self.shift) = (base, Atomic(0))
+        self.base = base
         try await self.follow(store)
     }
 

@@ -1,6 +1,8 @@
 import ProviderAPI
 import ProviderModel
 import PushHTTP
+import PushProvider
+import PushStore
 import ServiceLifecycle
 
 extension BridgeKind {

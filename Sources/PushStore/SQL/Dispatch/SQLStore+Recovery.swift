@@ -1,4 +1,5 @@
 import ProviderModel
+import PushSupport
 package import PushTypes
 import Synchronization
 
