@@ -199,7 +199,6 @@ import Testing
         try database.insert(into: "thing", ["someText": "private value"])
         let unique = try self.failure { try database.insert(into: "thing", ["someText": "private value"]) }
         #expect(unique.kind == .unique)
-        #expect(unique.constraint == "thing_sometext_key")
         #expect(!"\(unique)".contains("private value"))
         #expect(!unique.endsConnection)
         #expect(throws: ForeignKeyViolation.self) { try database.insert(into: "thing", ["owner": 99]) }
@@ -213,6 +212,10 @@ import Testing
         #expect(try !database.hasTable("bothkeys2"))
         #expect(try database.primaryKeyColumns(of: "bothKeys") == ["b", "wholeNumber"])
         #expect(try database.primaryKeyColumns(of: "absent") == [])
+        // Only the first schema of the search path is that of the store.
+        try database.command("CREATE TEMP TABLE elsewhere (a int)")
+        #expect(try database.count(sql: "SELECT count(*) FROM elsewhere") == 0)
+        #expect(try !database.hasTable("elsewhere"))
     }
 
     /// An error ends a transaction of PostgreSQL, also if the code goes on after it.
@@ -274,6 +277,18 @@ import Testing
         }
         #expect(error.kind == .timeout)
         #expect(try database.count(sql: "SELECT count(*) FROM thing") == 0)
+    }
+
+    /// The transaction has begun, and a limit of it was refused.
+    @Test func aTransactionThatCannotBeginLeavesNone() throws {
+        var settings = try PostgreSQLServer.shared.empty()
+        (settings.namesStatements, settings.lockTimeout) = (false, .seconds(-1))
+        let database = try PostgreSQLConnection(settings)
+        let error = try self.failure {
+            try database.transaction(.serializable) { _ in _ = Issue.record("the transaction has begun") }
+        }
+        #expect(error.kind == .other)
+        #expect(try database.integer(sql: "SELECT 1") == 1)
     }
 
     @Test func theLimitsOfTheServerAreSet() throws {
