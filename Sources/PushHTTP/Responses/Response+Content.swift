@@ -70,14 +70,30 @@ extension Response {
 
     /// Returns the response with a permit attached. Its body retains the permit until the connection has taken all
     /// bytes, or until the body is discarded.
-    package func holding(_ permit: BudgetPermit) -> Response {
+    /// - Parameter channel: The channel of the connection to which the response is written.
+    package func holding(_ permit: BudgetPermit, on channel: any Channel) -> Response {
         let body = self.body
         var response = self
         response.body = ResponseBody(contentLength: body.contentLength) { writer in
             defer { permit.end() }
-            try await body.write(writer)
+            try await body.write(TakenPartsWriter(writer: writer, channel: channel))
         }
         return response
+    }
+}
+
+/// A writer each of whose writes ends once the socket has taken the bytes.
+private struct TakenPartsWriter: ResponseBodyWriter {
+    var writer: any ResponseBodyWriter
+    let channel: any Channel
+
+    mutating func write(_ buffer: ByteBuffer) async throws {
+        try await self.writer.write(buffer)
+        try await self.channel.untilWrittenPartsAreTaken()
+    }
+
+    consuming func finish(_ trailingHeaders: HTTPFields?) async throws {
+        try await self.writer.finish(trailingHeaders)
     }
 }
 
