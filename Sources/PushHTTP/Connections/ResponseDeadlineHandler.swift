@@ -142,7 +142,7 @@ package final class ResponseDeadlineHandler: ChannelOutboundHandler, RemovableCh
 
 /// An outbound event whose promise succeeds once the socket has taken all response parts that were written before it,
 /// or once the connection is closed.
-private struct WrittenPartsTaken: Sendable {}
+struct WrittenPartsTaken: Sendable {}
 
 extension Channel {
     /// Waits until the socket has taken all response parts that were written before, or until the channel is closed.

@@ -76,24 +76,14 @@ extension Response {
         var response = self
         response.body = ResponseBody(contentLength: body.contentLength) { writer in
             defer { permit.end() }
-            try await body.write(TakenPartsWriter(writer: writer, channel: channel))
+            let paced = body.map { piece in
+                try await channel.untilWrittenPartsAreTaken()
+                return piece
+            }
+            try await paced.write(writer)
+            try await channel.untilWrittenPartsAreTaken()
         }
         return response
-    }
-}
-
-/// A writer each of whose writes ends once the socket has taken the bytes.
-private struct TakenPartsWriter: ResponseBodyWriter {
-    var writer: any ResponseBodyWriter
-    let channel: any Channel
-
-    mutating func write(_ buffer: ByteBuffer) async throws {
-        try await self.writer.write(buffer)
-        try await self.channel.untilWrittenPartsAreTaken()
-    }
-
-    consuming func finish(_ trailingHeaders: HTTPFields?) async throws {
-        try await self.writer.finish(trailingHeaders)
     }
 }
 
