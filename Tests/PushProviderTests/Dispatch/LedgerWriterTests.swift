@@ -63,7 +63,7 @@ import Testing
         let written = await withTaskGroup(of: Bool.self) { group in
             for number in Int64(10)...15 {
                 group.addTask {
-                    let commit = try? await ledger.commit(PageResult(notificationNumber: number))
+                    let commit = try? await ledger.commit(PageResult(notificationNumber: number), of: 1)
                     return (commit != nil) == (number != 13)
                 }
                 group.addTask { (try? await ledger.accept(request).acceptance) == .accepted }
