@@ -202,6 +202,12 @@ final class PostgreSQLConnection: SQLConnection {
     @discardableResult
     func command(_ sql: String) throws -> PostgreSQLResult { try self.answer(sql: sql) { PQsendQuery($0, sql) } }
 
+    /// Adds rows with a command `COPY … FROM STDIN`.
+    /// - Parameter rows: The whole data, in the format that the command names.
+    func copy(_ sql: String, _ rows: [UInt8]) throws {
+        _ = try self.answer(sql: sql, copying: rows) { PQsendQuery($0, sql) }
+    }
+
     /// - Parameter limit: The maximum time of a statement, if it is shorter than that of the settings.
     func begin(_ isolation: Isolation, within limit: Duration? = nil) throws {
         self.transactionError = nil
@@ -272,11 +278,16 @@ final class PostgreSQLConnection: SQLConnection {
     }
 
     /// Sends a command, and waits for its answer.
-    private func answer(sql: String, _ send: (OpaquePointer) -> Int32) throws -> PostgreSQLResult {
+    /// - Parameter rows: The data of a `COPY`, or `nil` for any other command.
+    private func answer(
+        sql: String,
+        copying rows: [UInt8]? = nil,
+        _ send: (OpaquePointer) -> Int32
+    ) throws -> PostgreSQLResult {
         if let loss { throw loss }
         do {
             guard send(self.connection) == 1 else { throw PostgreSQLError.unavailable(self.lastMessage) }
-            return try self.receive(sql: sql)
+            return try self.receive(sql: sql, copying: rows)
         } catch let error as PostgreSQLError {
             self.transactionError = self.transactionError ?? error
             if error.endsConnection || PQstatus(self.connection) != CONNECTION_OK { self.loss = error }
@@ -286,7 +297,7 @@ final class PostgreSQLConnection: SQLConnection {
 
     /// Waits for all results of a command, and returns the last one.
     /// - Throws: The first error among them.
-    private func receive(sql: String) throws -> PostgreSQLResult {
+    private func receive(sql: String, copying rows: [UInt8]?) throws -> PostgreSQLResult {
         // A server that hangs does not keep to its own limit.
         let end = ContinuousClock.now + self.settings.longestAnswer
         try self.flush(until: end)
@@ -297,6 +308,7 @@ final class PostgreSQLConnection: SQLConnection {
             last = result
             switch result.status {
             case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY: break
+            case PGRES_COPY_IN where rows != nil: try self.send(rows ?? [], until: end)
             case PGRES_COPY_IN, PGRES_COPY_OUT, PGRES_COPY_BOTH:
                 throw PostgreSQLError.unavailable("a statement has begun a COPY")
             default: failure = failure ?? PostgreSQLError(result, sql: sql)
@@ -305,6 +317,23 @@ final class PostgreSQLConnection: SQLConnection {
         if let failure { throw failure }
         guard let last else { throw PostgreSQLError.unavailable(self.lastMessage) }
         return last
+    }
+
+    /// Sends the data of a `COPY` that has begun.
+    private func send(_ rows: [UInt8], until end: ContinuousClock.Instant) throws {
+        var rest = rows[...]
+        while !rest.isEmpty {
+            let part = rest.prefix(1 << 20)
+            let sent = part.withUnsafeBytes { bytes in
+                let start = bytes.assumingMemoryBound(to: CChar.self).baseAddress
+                return PQputCopyData(self.connection, start, Int32(bytes.count))
+            }
+            guard sent == 1 else { throw PostgreSQLError.unavailable(self.lastMessage) }
+            try self.flush(until: end)
+            rest = rest.dropFirst(part.count)
+        }
+        guard PQputCopyEnd(self.connection, nil) == 1 else { throw PostgreSQLError.unavailable(self.lastMessage) }
+        try self.flush(until: end)
     }
 
     private func flush(until end: ContinuousClock.Instant) throws {
