@@ -6,7 +6,7 @@ import GRDB
 protocol TransferDatabase: AnyObject {
     /// The name of the database in errors.
     var name: String { get }
-    /// Whether the database has no tables at all.
+    /// A Boolean value that indicates whether the database has no tables at all.
     var isEmpty: Bool { get throws }
 
     func read<Value>(_ body: (any SQLConnection) throws -> Value) throws -> Value

@@ -66,21 +66,27 @@ struct TransferTable: Sendable {
     /// Returns the first rows after a key, in the order of ``key``.
     /// - Throws: ``StoreTransferError`` for a value that the other engine cannot store.
     func rows(after key: [SQLValue]?, limit: Int, in database: any SQLConnection) throws -> [TransferRow] {
-        let (engine, order) = (database.attributes, self.key.joined(separator: ", "))
-        var sql = "SELECT \(self.columns(engine).joined(separator: ", ")) FROM \(self.name)"
+        let columns = self.columns(database.attributes)
+        let order = self.key.joined(separator: ", ")
+        var sql = "SELECT \(columns.joined(separator: ", ")) FROM \(self.name)"
         if let key { sql += " WHERE (\(order)) > (\(key.map { _ in "?" }.joined(separator: ", ")))" }
         if !order.isEmpty { sql += " ORDER BY \(order)" }
         let statement = try database.prepare("\(sql) LIMIT ?")
         defer { statement.reset() }
         try statement.bind(SQLArguments((key ?? []) + [.integer(Int64(limit))]))
         var rows: [TransferRow] = []
-        while try statement.step() { rows.append(try self.row(statement, engine)) }
+        while try statement.step() { rows.append(try self.row(statement, columns, database.attributes)) }
         return rows
     }
 
-    private func row(_ statement: any SQLStatement, _ engine: AttributeColumns) throws -> TransferRow {
+    private func row(
+        _ statement: any SQLStatement,
+        _ columns: [String],
+        _ engine: AttributeColumns
+    ) throws -> TransferRow {
         var (row, fault): (TransferRow, String?) = ([], nil)
-        for (index, column) in self.columns(engine).enumerated() {
+        row.reserveCapacity(columns.count)
+        for (index, column) in columns.enumerated() {
             let value = statement.value(Int32(index))
             row.append(value)
             guard case .text(let text) = value else { continue }
