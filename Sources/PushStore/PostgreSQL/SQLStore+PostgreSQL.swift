@@ -30,6 +30,7 @@ extension SQLStore {
         do {
             try await runBlocking {
                 let connection = try PostgreSQLConnection(settings.forMaintenance)
+                try TransferMark.check(connection, path: settings.description)
                 try PostgreSQLSchema.migrate(connection, name: settings.description)
             }
         } catch let error as PostgreSQLError where error.kind != .unavailable {

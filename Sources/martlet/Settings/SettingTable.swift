@@ -18,12 +18,13 @@ enum SettingTable {
     static let all = [
         Part(
             "serve",
-            "`martlet serve`, and `martlet bridge`; the storage settings `martlet backup`, `check` and `restore` too",
+            "`martlet serve`, and `martlet bridge`; the storage settings `martlet backup`, `check`, `restore` and `migrate` too",
             ServeSettings.Storage.settings + ServeSettings.General.settings + ServeSettings.Limits.settings
                 + ServeSettings.Breaker.settings + ServeSettings.Publishing.settings
                 + ServeSettings.Entitlement.settings
                 + ServeSettings.Compatibility.settings + ServeSettings.Legacy.settings + ServeSettings.Bridge.settings
         ),
+        Part("database", "`martlet migrate`", DatabaseSettings.settings),
         Part(
             "gateway",
             "`martlet gateway run`; `gateway.adminURL` the commands that manage a gateway, and `martlet device`",

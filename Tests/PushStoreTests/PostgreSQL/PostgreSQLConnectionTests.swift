@@ -55,6 +55,24 @@ import Testing
         #expect(none?["id"] as Int64? != nil)
     }
 
+    @Test func rowsAreCopied() throws {
+        let database = try self.connection()
+        // In the format of text, with tabs between columns.
+        let text = String(repeating: "x", count: 1000)
+        let rows = (1...5000).map { "\($0)\t\(text)\($0)\n" }.joined()
+        let sql = "COPY thing (id, someText) FROM STDIN"
+        try database.transaction(.readCommitted) { _ in try database.copy(sql, Array(rows.utf8)) }
+        #expect(try database.count(sql: "SELECT count(*) FROM thing") == 5000)
+        // After a failed one the connection can be used.
+        let error = try self.failure {
+            try database.transaction(.readCommitted) { _ in try database.copy(sql, Array("9\tnine\n".utf8)) }
+        }
+        #expect(error.kind == .unique)
+        #expect(try self.failure { try database.copy("COPY nothing FROM STDIN", [1]) }.state == "42P01")
+        #expect(try database.count(sql: "SELECT count(*) FROM thing") == 5000)
+        #expect(database.loss == nil)
+    }
+
     @Test func aTextEndsAtItsFirstNUL() throws {
         let database = try self.connection()
         for (text, expected) in [("a\0b", "a"), ("\0", ""), ("\0x", "")] {

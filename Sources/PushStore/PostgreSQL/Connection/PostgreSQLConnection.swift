@@ -208,6 +208,12 @@ final class PostgreSQLConnection: SQLConnection {
     @discardableResult
     func command(_ sql: String) throws -> PostgreSQLResult { try self.answer { PQsendQuery($0, sql) } }
 
+    /// Adds rows with a command `COPY … FROM STDIN`.
+    /// - Parameter rows: The whole data, in the format that the command names.
+    func copy(_ sql: String, _ rows: [UInt8]) throws {
+        _ = try self.answer(copying: rows) { PQsendQuery($0, sql) }
+    }
+
     /// Runs `body` in a transaction. An error leaves the connection without one, or lost.
     /// - Parameter limit: The maximum time of a statement, if it is shorter than that of the settings.
     /// - Throws: The error of `body`, or the ``PostgreSQLError`` that has ended the transaction before, whatever `body`
@@ -278,12 +284,18 @@ final class PostgreSQLConnection: SQLConnection {
     }
 
     /// Sends a command, and waits for its answer.
-    /// - Parameter mayBeOutdated: Whether it uses a plan from before, whose tables may have changed since.
-    private func answer(mayBeOutdated: Bool = false, _ send: (OpaquePointer) -> Int32) throws -> PostgreSQLResult {
+    /// - Parameters:
+    ///   - mayBeOutdated: Whether it uses a plan from before, whose tables may have changed since.
+    ///   - rows: The data of a `COPY`, or `nil` for any other command.
+    private func answer(
+        mayBeOutdated: Bool = false,
+        copying rows: [UInt8]? = nil,
+        _ send: (OpaquePointer) -> Int32
+    ) throws -> PostgreSQLResult {
         if let loss { throw loss }
         do {
             guard send(self.connection) == 1 else { throw PostgreSQLError.unavailable(self.lastMessage) }
-            return try self.receive()
+            return try self.receive(copying: rows)
         } catch var error as PostgreSQLError {
             // Another result than that of the plan, or no plan of this name: a new connection knows neither.
             let isOutdated = error.state == "0A000" && mayBeOutdated || error.state == "26000"
@@ -296,7 +308,7 @@ final class PostgreSQLConnection: SQLConnection {
 
     /// Waits for all results of a command, and returns the last one.
     /// - Throws: The first error among them.
-    private func receive() throws -> PostgreSQLResult {
+    private func receive(copying rows: [UInt8]?) throws -> PostgreSQLResult {
         // A server that hangs does not keep to its own limit.
         let end = ContinuousClock.now + self.settings.longestAnswer
         try self.flush(until: end)
@@ -307,6 +319,7 @@ final class PostgreSQLConnection: SQLConnection {
             last = result
             switch result.status {
             case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY: break
+            case PGRES_COPY_IN where rows != nil: try self.send(rows ?? [], until: end)
             case PGRES_COPY_IN, PGRES_COPY_OUT, PGRES_COPY_BOTH:
                 throw PostgreSQLError.unavailable("a statement has begun a COPY")
             default: failure = failure ?? PostgreSQLError(result)
@@ -315,6 +328,23 @@ final class PostgreSQLConnection: SQLConnection {
         if let failure { throw failure }
         guard let last else { throw PostgreSQLError.unavailable(self.lastMessage) }
         return last
+    }
+
+    /// Sends the data of a `COPY` that has begun.
+    private func send(_ rows: [UInt8], until end: ContinuousClock.Instant) throws {
+        var rest = rows[...]
+        while !rest.isEmpty {
+            let part = rest.prefix(1 << 20)
+            let sent = part.withUnsafeBytes { bytes in
+                let start = bytes.assumingMemoryBound(to: CChar.self).baseAddress
+                return PQputCopyData(self.connection, start, Int32(bytes.count))
+            }
+            guard sent == 1 else { throw PostgreSQLError.unavailable(self.lastMessage) }
+            try self.flush(until: end)
+            rest = rest.dropFirst(part.count)
+        }
+        guard PQputCopyEnd(self.connection, nil) == 1 else { throw PostgreSQLError.unavailable(self.lastMessage) }
+        try self.flush(until: end)
     }
 
     private func flush(until end: ContinuousClock.Instant) throws {
