@@ -19,12 +19,11 @@ enum SettingTable {
         Part(
             "serve",
             "`martlet serve`, and `martlet bridge`; the storage settings `martlet backup`, `check`, `restore` and `migrate` too",
-            ServeSettings.Storage.settings + ServeSettings.General.settings + ServeSettings.Limits.settings
+            ServeSettings.Storage.settings + DatabaseSettings.settings + ServeSettings.General.settings + ServeSettings.Limits.settings
                 + ServeSettings.Breaker.settings + ServeSettings.Publishing.settings
                 + ServeSettings.Entitlement.settings
                 + ServeSettings.Compatibility.settings + ServeSettings.Legacy.settings + ServeSettings.Bridge.settings
         ),
-        Part("database", "`martlet migrate`", DatabaseSettings.settings),
         Part(
             "gateway",
             "`martlet gateway run`; `gateway.adminURL` the commands that manage a gateway, and `martlet device`",

@@ -12,14 +12,14 @@ import Testing
             let file = "\(directory)/database"
             try "postgres://martlet@db/martlet\n".write(toFile: file, atomically: true, encoding: .utf8)
             for address in ["postgres://martlet@db/martlet", "@\(file)"] {
-                let settings = try await SettingsReader(environment: ["MARTLET_DATABASE": address])
+                let settings = try await SettingsReader(environment: ["MARTLET_SERVE_DATABASE": address])
                 #expect(try DatabaseSettings.address(settings) == "postgres://martlet@db/martlet")
             }
-            let missing = try await SettingsReader(environment: ["MARTLET_DATABASE": "@\(directory)/none"])
+            let missing = try await SettingsReader(environment: ["MARTLET_SERVE_DATABASE": "@\(directory)/none"])
             #expect(throws: SettingsError.self) { try DatabaseSettings.address(missing) }
             let none = try await SettingsReader(environment: [:])
             let error = #expect(throws: SettingsError.self) { try DatabaseSettings.address(none) }
-            #expect(error?.description.contains("--database or MARTLET_DATABASE") == true && error?.status == .usage)
+            #expect(error?.description.contains("--database or MARTLET_SERVE_DATABASE") == true && error?.status == .usage)
         }
     }
 
