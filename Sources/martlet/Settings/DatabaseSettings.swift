@@ -19,7 +19,7 @@ enum DatabaseSettings: SettingSection {
     /// - Throws: ``SettingsError`` if the file with the address cannot be read.
     static func apply(_ settings: SettingsReader, to configuration: inout ProviderConfiguration) throws {
         configuration.nodeName = settings.string(self.node)
-        configuration.hasDatabasePooler = settings.flag(self.pooler)
+        configuration.hasDatabasePooler = settings.isOn(self.pooler)
         configuration.database = try settings.string(self.address).map(Self.text)
     }
 
