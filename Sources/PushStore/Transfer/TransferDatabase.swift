@@ -132,10 +132,16 @@ final class PostgreSQLTransferDatabase: TransferDatabase {
 
     /// Returns the tables that ``migrate()`` would create in an empty schema, which stays empty.
     func plannedTables() throws -> [TransferTable] {
-        try self.connection.begin(.readCommitted)
-        defer { self.connection.rollback() }
-        try PostgreSQLSchema.apply(to: self.connection, name: self.name)
-        return try TransferTable.all(in: self.connection)
+        struct Planned: Error { let tables: [TransferTable] }
+        do {
+            try self.connection.transaction(.readCommitted) { database in
+                try PostgreSQLSchema.apply(to: self.connection, name: self.name)
+                // The error takes the transaction back.
+                throw Planned(tables: try TransferTable.all(in: database))
+            }
+        } catch let planned as Planned {
+            return planned.tables
+        }
     }
 
     func migrations(in database: any SQLConnection) throws -> [String] {
