@@ -132,22 +132,27 @@ import Testing
         struct Stop: Error {}
         try await self.withPool { pool async throws in
             let attempts = Counter()
-            let value = try await pool.write { database in
+            let value = try await pool.write { database throws -> Int in
                 try database.run(sql: Self.increment)
                 guard attempts.increment() < 3 else { return 7 }
-                func conflict() throws {
-                    let sql = "DO $$ BEGIN RAISE EXCEPTION USING errcode = '40001'; END $$"
-                    do { _ = try database.run(sql: sql) } catch { throw Stop() }
+                let error = #expect(throws: PostgreSQLError.self) {
+                    if inAttempt {
+                        try database.attempt { try Self.conflict(in: database) }
+                    } else {
+                        try Self.conflict(in: database)
+                    }
                 }
-                do {
-                    if inAttempt { try database.attempt(conflict) } else { try conflict() }
-                } catch { #expect(database.hasEnded(after: error)) }
+                if let error { #expect(database.hasEnded(after: error)) }
                 if attempts.count == 1 { throw Stop() }
                 return 0
             }
             #expect(value == 7)
             #expect(try await self.number(pool) == 1)
         }
+    }
+
+    private static func conflict(in database: any SQLConnection) throws {
+        try database.run(sql: "DO $$ BEGIN RAISE EXCEPTION USING errcode = '40001'; END $$")
     }
 
     // Prepared statements.
@@ -171,7 +176,14 @@ import Testing
                 #expect(try await self.number(pool) == number)
             }
             // Also one of them that the connection gives up to have room.
-            for number in 0..<600 { _ = try await pool.write { try $0.count(sql: "SELECT \(number)") } }
+            try await self.fill(pool)
+        }
+    }
+
+    /// Prepares more statements than a connection keeps.
+    private func fill(_ pool: PostgreSQLPool) async throws {
+        try await pool.write { database in
+            for number in 0..<600 { try database.run(sql: "SELECT \(number)") }
         }
     }
 
