@@ -138,7 +138,7 @@ start_provider() {
 
 # start_postgres [-c SETTING=VALUE]…: starts a server of PostgreSQL with a database "martlet" of a user of that name, whose data
 # is in a folder of its own. Sets postgres to that folder, in which are its socket, `bin` with its programs, and `run`, which
-# starts it on its data again, in the foreground and with options such as these.
+# starts it on its data again, with the same settings, in the foreground.
 start_postgres() {
     local programs account as=()
     for programs in $(printf '%s\n' /usr/lib/postgresql/*/bin | sort -rV) ${PATH//:/ } none; do
@@ -158,10 +158,10 @@ start_postgres() {
     ln -s "$programs" "$postgres/bin"
     (cd / && "${as[@]}" "$programs/initdb" -D "$postgres/data" -U martlet -A trust --no-sync -E UTF8 --locale=C) \
         >"$work/postgres.log" 2>&1 || { cat "$work/postgres.log" >&2; exit 1; }
-    printf '#!/bin/sh\ncd / && exec %s %s/postgres -D %s/data -k %s -c listen_addresses= -c shared_buffers=64MB "$@"\n' \
-        "${as[*]}" "$programs" "$postgres" "$postgres" >"$postgres/run"
+    printf '#!/bin/sh\ncd / && exec %s %s/postgres -D %s/data -k %s -c listen_addresses= -c shared_buffers=64MB %s\n' \
+        "${as[*]}" "$programs" "$postgres" "$postgres" "$*" >"$postgres/run"
     chmod 755 "$postgres/run"
-    start postgres "$postgres/run" "$@"
+    start postgres "$postgres/run"
     for _ in $(seq 600); do
         kill -0 "${servers[-1]}" 2>/dev/null || break
         if "$programs/psql" -X -q -h "$postgres" -U martlet -d postgres -c 'CREATE DATABASE martlet' 2>>"$work/postgres.log"; then return; fi

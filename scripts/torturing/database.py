@@ -66,9 +66,9 @@ class Database:
         except OSError:
             return True
 
-    def start(self, *options):
+    def start(self):
         with open(self.log, "ab") as log:
-            process = subprocess.Popen([f"{self.folder}/run", *options], stdout=log, stderr=log)
+            process = subprocess.Popen(f"{self.folder}/run", stdout=log, stderr=log)
         # Before the script removes its data, it has ended.
         atexit.register(lambda: process.poll() is None and (process.send_signal(signal.SIGQUIT), process.wait()))
         self.rows("SELECT 1", 60)
@@ -92,7 +92,7 @@ class Database:
              "-X", "stream", "-c", "fast"], capture_output=True, text=True, cwd="/", **user)
         if copy.returncode:
             fail(f"no standby can be made: {copy.stderr}")
-        standby.start("-c", "max_connections=200")
+        standby.start()
         self.rows("ALTER SYSTEM SET synchronous_standby_names = '*'")
         self.rows("SELECT pg_reload_conf()")
         end = time.monotonic() + 60
