@@ -78,8 +78,21 @@ final class PostgreSQLDatabase: StoreDatabase {
     func write<Value: Sendable>(
         _ body: @escaping @Sendable (any SQLConnection) throws -> Value
     ) async throws -> Value {
+        try await self.write(.serializable, body)
+    }
+
+    func writeLedger<Value: Sendable>(
+        _ body: @escaping @Sendable (any SQLConnection) throws -> Value
+    ) async throws -> Value {
+        try await self.write(.readCommitted, body)
+    }
+
+    private func write<Value: Sendable>(
+        _ isolation: PostgreSQLConnection.Isolation,
+        _ body: @escaping @Sendable (any SQLConnection) throws -> Value
+    ) async throws -> Value {
         do {
-            let (value, hasChangedApps) = try await self.pool.write { database in
+            let (value, hasChangedApps) = try await self.pool.write(.commits, isolation) { database in
                 (try body(database), try PostgreSQLSchema.hasChangedApps(in: database))
             }
             if hasChangedApps { self.apps.forget() }

@@ -62,6 +62,7 @@ enum PostgreSQLType {
     static let float4: Oid = 700
     static let float8: Oid = 701
     static let unknown: Oid = 705
+    static let int8Array: Oid = 1016
     static let bpchar: Oid = 1042
     static let varchar: Oid = 1043
     static let numeric: Oid = 1700

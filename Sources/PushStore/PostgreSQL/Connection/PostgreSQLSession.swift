@@ -34,7 +34,7 @@ final class PostgreSQLSession {
         while true {
             do {
                 return try self.begun(isolation, within: limit).finish(isolation, body)
-            } catch let error as PostgreSQLError where error.kind == .serialization && count < repeats {
+            } catch let error as PostgreSQLError where error.isConflict(in: isolation) && count < repeats {
                 count += 1
                 // Two that conflict would meet again if both began at once.
                 Thread.sleep(forTimeInterval: .random(in: 0...0.005) * Double(count * count))
@@ -56,6 +56,14 @@ final class PostgreSQLSession {
             try new.begin(isolation, within: limit)
             return new
         }
+    }
+}
+
+extension PostgreSQLError {
+    /// Returns whether the same transaction may succeed when it runs again. One that is not serializable may not have
+    /// seen the row with whose key it conflicts.
+    fileprivate func isConflict(in isolation: PostgreSQLConnection.Isolation) -> Bool {
+        self.kind == .serialization || isolation == .readCommitted && self.kind == .unique
     }
 }
 #endif

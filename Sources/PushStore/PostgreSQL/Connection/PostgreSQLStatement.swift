@@ -153,7 +153,8 @@ struct PostgreSQLParameters {
         case (.real(let number), PostgreSQLType.numeric): self.append(text: String(number), type)
         case (.text(let text), _): self.append(text: text, type)
         // The server checks that they are a string.
-        case (.bytes(let bytes), _) where type == PostgreSQLType.bytea || PostgreSQLType.isText(type):
+        case (.bytes(let bytes), _)
+        where type == PostgreSQLType.bytea || type == PostgreSQLType.int8Array || PostgreSQLType.isText(type):
             self.append(bytes, format: 1)
         default: return false
         }

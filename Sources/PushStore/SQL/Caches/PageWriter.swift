@@ -18,7 +18,7 @@ final class PageWriter: Sendable {
     ) async throws -> Value {
         let counted = Mutex<[Int64: StatisticCounter.Counts]>([:])
         do {
-            let (value, reasons, connections) = try await store.write { database in
+            let (value, reasons, connections) = try await store.writeLedger { database in
                 // An earlier attempt at the transaction has failed.
                 self.statistics.remove(counted.withLock { $0 }, now: now)
                 counted.withLock { $0 = [:] }

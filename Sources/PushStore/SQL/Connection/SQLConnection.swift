@@ -17,6 +17,20 @@ protocol SQLConnection: AnyObject {
     /// Returns the columns of a table's primary key, in their order.
     func primaryKeyColumns(of table: String) throws -> [String]
 
+    /// A Boolean value that indicates whether transactions that write run one after the other.
+    var hasOneWriter: Bool { get }
+
+    /// Locks rows until the end of the transaction, if others may write at the same time. What is read of them from
+    /// now on stays true. They are locked in the order of the ids.
+    func lock(_ strength: RowLock, _ table: String, where condition: String, _ arguments: SQLArguments) throws
+
+    /// Waits until no other transaction has this turn, and keeps it until the end of the transaction.
+    func takeTurn(_ turn: LedgerTurn) throws
+
+    /// Inserts rows of integers.
+    /// - Returns: For each row, whether it was written.
+    func insert(_ rows: IntegerRows, by insertion: IntegerInsertion) throws -> [Bool]
+
     /// Returns whether no further statement of the transaction can succeed after an error: the transaction has ended,
     /// or the disk or the connection has failed.
     func hasEnded(after error: any Error) -> Bool
@@ -24,6 +38,24 @@ protocol SQLConnection: AnyObject {
     /// Runs one statement that writes and may fail without ending the transaction. A failed one leaves nothing behind.
     /// - Throws: The error of `body`. Only ``hasEnded(after:)`` tells whether the transaction can go on.
     func attempt<Value>(_ body: () throws -> Value) throws -> Value
+}
+
+/// The strength of a lock on a row.
+enum RowLock: Sendable {
+    /// Other transactions may lock the row as well, and cannot change it.
+    case shared
+    case exclusive
+}
+
+/// The decisions about the ledger that one transaction at a time makes.
+enum LedgerTurn: Int64, Sendable {
+    case claims = 1
+}
+
+extension SQLConnection {
+    var hasOneWriter: Bool { true }
+    func lock(_ strength: RowLock, _ table: String, where condition: String, _ arguments: SQLArguments) throws {}
+    func takeTurn(_ turn: LedgerTurn) throws {}
 }
 
 /// A prepared statement. Binding copies the value.
@@ -341,6 +373,59 @@ extension CaseIterable where Self: CodingKey, Self: RawRepresentable, Self.RawVa
         let places = Self.allCases.map(\.place).joined(separator: ", ")
         let row = condition.map { "SELECT \(places) WHERE \($0)" } ?? "VALUES (\(places))"
         return "INSERT INTO \(table) (\(names)) \(row) \(clauses)"
+    }
+}
+
+/// An `INSERT` statement for many rows, all of whose columns are integers.
+struct IntegerInsertion: Sendable {
+    let table: String
+    let columns: [String]
+    /// The column that distinguishes the rows of one call.
+    let key: String
+    /// The clause `ON CONFLICT`.
+    let clauses: String
+    /// The statement for one row.
+    let sql: String
+
+    init<Column: CodingKey & CaseIterable & RawRepresentable<Int>>(
+        _ type: Column.Type,
+        into table: String,
+        key: Column,
+        _ clauses: String
+    ) {
+        (self.table, self.columns, self.key) = (table, type.allCases.map(\.stringValue), key.stringValue)
+        (self.clauses, self.sql) = (clauses, type.insertion(into: table, clauses))
+    }
+}
+
+/// Rows of integers, one after the other.
+struct IntegerRows {
+    private(set) var values: [Int64?] = []
+    let width: Int
+
+    init(_ insertion: IntegerInsertion, capacity: Int) {
+        self.width = insertion.columns.count
+        self.values.reserveCapacity(capacity * self.width)
+    }
+
+    var count: Int { self.values.count / self.width }
+
+    /// Adds a row, with a value for each column.
+    mutating func append(_ row: Int64?...) { self.values += row }
+}
+
+extension SQLConnection {
+    func insert(_ rows: IntegerRows, by insertion: IntegerInsertion) throws -> [Bool] {
+        try self.insertEach(rows, by: insertion)
+    }
+
+    /// Inserts rows of integers one by one.
+    func insertEach(_ rows: IntegerRows, by insertion: IntegerInsertion) throws -> [Bool] {
+        let statement = try self.prepare(insertion.sql)
+        return try stride(from: 0, to: rows.values.count, by: rows.width).map { start in
+            for column in 0..<rows.width { statement.bind(rows.values[start + column], at: Int32(column) + 1) }
+            return try statement.run() > 0
+        }
     }
 }
 

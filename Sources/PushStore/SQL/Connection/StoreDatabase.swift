@@ -39,6 +39,13 @@ protocol StoreDatabase: Sendable {
     /// Writes in one transaction, which is on disk when this method returns.
     func write<Value: Sendable>(_ body: @escaping @Sendable (any SQLConnection) throws -> Value) async throws -> Value
 
+    /// Writes in one transaction on the hot path, which is on disk when this method returns. It locks the rows on which
+    /// its decisions depend (``SQLConnection/lock(_:_:where:_:)``), where an engine lets several transactions write at
+    /// the same time.
+    func writeLedger<Value: Sendable>(
+        _ body: @escaping @Sendable (any SQLConnection) throws -> Value
+    ) async throws -> Value
+
     /// Overwrites the space of all deleted rows, so that no trace of them remains on the disk.
     /// - Returns: `true`, or `false` if an old snapshot prevents it.
     func overwriteDeleted() async throws -> Bool
@@ -65,6 +72,12 @@ protocol StoreDatabase: Sendable {
 }
 
 extension StoreDatabase {
+    func writeLedger<Value: Sendable>(
+        _ body: @escaping @Sendable (any SQLConnection) throws -> Value
+    ) async throws -> Value {
+        try await self.write(body)
+    }
+
     /// Runs one statement in its own transaction, which is on disk when this method returns.
     /// - Returns: The number of changed rows.
     @discardableResult

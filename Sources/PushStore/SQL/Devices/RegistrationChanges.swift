@@ -226,10 +226,13 @@ struct RegistrationChanges {
         let rows = try database.rows(sql: sql, [app, floor, limit])
         for row in rows {
             guard let id = row["id"] as Int64? else { continue }
+            // The conditions hold for the present row, which may have changed since it was read.
             if row["hasLeft"] as Int64? != 0 {
-                try Self.delete(id, in: database)
+                let isGone = try database.run(sql: "DELETE FROM device WHERE id = ? AND hasLeft != 0", [id]) > 0
+                if isGone { try database.run(sql: "UPDATE device SET twin = NULL WHERE twin = ?", [id]) }
             } else {
-                try database.run(sql: "UPDATE device SET churn = NULL WHERE id = ?", [id])
+                let settle = "UPDATE device SET churn = NULL WHERE id = ? AND churn <= ?"
+                guard try database.run(sql: settle, [id, floor]) > 0 else { continue }
                 try database.run(sql: "DELETE FROM deviceLink WHERE device = ?", [id])
             }
         }

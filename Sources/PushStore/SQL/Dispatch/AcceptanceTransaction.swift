@@ -47,6 +47,10 @@ struct AcceptanceTransaction {
         } catch let error where self.database.hasEnded(after: error) {
             throw error
         } catch {
+            // Another transaction may have accepted the same request at the same time.
+            if !self.database.hasOneWriter, let earlier = try self.earlier(request) {
+                return .success(AcceptanceResult(earlier))
+            }
             return .failure(error)
         }
         return .success(AcceptanceResult(.accepted, claimed: try self.add(draft, of: request, number: number)))
@@ -63,6 +67,7 @@ struct AcceptanceTransaction {
         {
             return earlier
         }
+        try self.lockOrigin(of: request)
         if let issue = request.issue,
             try PublishingRows(database: self.database).issue(issue)?.state != .published
         {
@@ -77,6 +82,17 @@ struct AcceptanceTransaction {
         guard let version = request.scheduleVersion else { return nil }
         let isCurrent = try ScheduleRows(database: self.database).isCurrent(run.schedule, version: version)
         return isCurrent ? nil : .scheduleChanged
+    }
+
+    /// Locks the rows without which the notification would not be accepted.
+    private func lockOrigin(of request: AcceptanceRequest) throws {
+        let origins = [
+            ("issue", request.issue), ("chatSession", request.session), ("notification", request.notification.resendOf),
+            ("schedule", request.notification.run?.schedule),
+        ]
+        for case (let table, let id?) in origins {
+            try self.database.lock(.shared, table, where: "id = ?", [id.uuidString])
+        }
     }
 
     /// Returns whether the chat session still exists.

@@ -35,6 +35,7 @@ struct PageCommit {
             SELECT id, app, state, lane, origin, startedAt, guarantee, EXISTS (SELECT 1 FROM appStop WHERE app = notification.app) AS isStopped
             FROM notification WHERE number = ?
             """
+        try database.lock(page.lock, "notification", where: "number = ?", [page.notificationNumber])
         guard let row = try database.row(sql: sql, [page.notificationNumber]) else { return nil }
         guard let id = row.uuid("id"), let app = row["app"] as Int64?,
             let state = row.value("state") as NotificationRecord.State?,
@@ -66,7 +67,8 @@ struct PageCommit {
         var skips = SkipTally()
         let hasHeld = try self.hasHeldRecipients()
         var written: [DeliveryResult] = []
-        for delivery in self.page.deliveries where try self.write(delivery, hasHeld: hasHeld) {
+        let areWritten = try self.write(self.page.deliveries, hasHeld: hasHeld)
+        for (delivery, isWritten) in zip(self.page.deliveries, areWritten) where isWritten {
             written.append(delivery)
             counts.add(delivery.state)
             skips.add(delivery)
@@ -126,8 +128,9 @@ struct PageCommit {
 
     /// Returns whether the lease is held and no other page of the shard was written since the page was read.
     private func holdsLease() throws -> Bool {
-        guard let fence = self.page.fence, try Leases.isHeld(fence, by: self.owner, in: self.database)
-        else { return false }
+        guard let fence = self.page.fence else { return false }
+        try self.database.lock(.exclusive, "lease", where: "fence = ?", [fence])
+        guard try Leases.isHeld(fence, by: self.owner, in: self.database) else { return false }
         guard let step = self.page.step else { return true }
         let sql = "SELECT 1 FROM shard WHERE notification = ? AND number = ? AND lease = ? AND cursor = ?"
         return try self.database.hasRow(sql: sql, self.number, step.shard, fence, step.from)
@@ -160,19 +163,20 @@ struct PageCommit {
     /// page.
     private var keptUntil: Timestamp? { self.isInProgress ? self.page.step?.leaseUntil : nil }
 
-    /// Writes the state of a recipient, unless the recipient already has a final state.
+    /// Writes the states of recipients, unless they already have final states.
     /// - Parameter hasHeld: Whether recipients of the notification are queued until all shards have been read.
-    /// - Returns: Whether the state was written.
-    private func write(_ delivery: DeliveryResult, hasHeld: Bool) throws -> Bool {
+    /// - Returns: For each of them, whether its state was written.
+    private func write(_ deliveries: [DeliveryResult], hasHeld: Bool) throws -> [Bool] {
         // A recipient of a shard is in the retry queue only if it moved between the time zones of two pages in flight.
         if self.page.step == nil {
-            try self.removeRetry(of: delivery.recipient)
+            for delivery in deliveries { try self.removeRetry(of: delivery.recipient) }
         } else if hasHeld {
-            try self.removeHeld(delivery.recipient)
+            for delivery in deliveries { try self.removeHeld(delivery.recipient) }
         }
-        let trip = self.trace.trip(delivery.trip)
-        let row = DeliveryUpsert(delivery, of: self.number, lane: self.lane, trip: trip)
-        return try row.write(self.reasons, in: self.database)
+        let upserts = deliveries.map {
+            DeliveryUpsert($0, of: self.number, lane: self.lane, trip: self.trace.trip($0.trip))
+        }
+        return try DeliveryUpsert.write(upserts, self.reasons, in: self.database)
     }
 
     /// Skips a recipient whose device was removed, or queues it if the device has returned since the page was read.
@@ -181,7 +185,7 @@ struct PageCommit {
         let delivery = removed.delivery
         let isBack = "SELECT 1 FROM device WHERE id = ? AND hasLeft = 0"
         guard try self.database.hasRow(sql: isBack, delivery.recipient)
-        else { return try self.write(delivery, hasHeld: hasHeld) }
+        else { return try self.write([delivery], hasHeld: hasHeld) == [true] }
         var retry = RetryResult(recipient: delivery.recipient, attempts: delivery.attempts, dueAt: .atOnce)
         retry.mayHaveArrived = delivery.state == .unknown
         try self.queue(retry, [])
@@ -193,7 +197,7 @@ struct PageCommit {
     private func end(_ ending: ReportedDelivery, hasHeld: Bool) throws -> Bool {
         let hasState = "SELECT 1 FROM delivery WHERE notification = ? AND recipient = ?"
         guard try !self.database.hasRow(sql: hasState, self.number, ending.delivery.recipient) else { return false }
-        return try self.write(ending.delivery, hasHeld: hasHeld)
+        return try self.write([ending.delivery], hasHeld: hasHeld) == [true]
     }
 
     private func hasHeldRecipients() throws -> Bool {
@@ -220,6 +224,10 @@ struct PageCommit {
     /// Returns the environments that delay recipients of the page and are still paused.
     private func pausedEnvironments() throws -> Set<PushEnvironment> {
         let holding = Set(self.page.retries.compactMap(\.heldFor))
+        if !holding.isEmpty || self.page.step?.heldFor != nil {
+            // The end of a pause waits until the recipients that it makes due are written.
+            try self.database.lock(.shared, "environmentState", where: "app = ?", [self.app])
+        }
         return try holding.filter { try EnvironmentPauseTable.areHeld(.one($0), of: self.app, in: self.database) }
     }
 
@@ -327,6 +335,17 @@ struct PageCommit {
         statement.bind(isOfShard ? OutcomeCounts() : counts, at: 6)
         statement.bind(self.number, at: 11)
         try statement.run()
+    }
+}
+
+extension PageResult {
+    /// The lock on the notification's row under which the page is committed. Pages of a campaign are committed at the
+    /// same time, except those after which the notification may be complete, and those that change its own row or hold
+    /// recipients back until others are sent.
+    fileprivate var lock: RowLock {
+        let isPlain = self.step.map { !$0.isLast } == true && self.nextPageAt == nil && self.wave == nil
+        return isPlain && self.removed.isEmpty && !self.retries.contains { $0.dueAt == .afterShards }
+            ? .shared : .exclusive
     }
 }
 

@@ -56,19 +56,22 @@ extension SQLStore {
                 || !DueShards.rows(lane, at: clocks, limit: 1, from: filter, in: database).isEmpty
         }
         guard isThereAny else { return [] }
-        return try await self.database.write { database in
+        return try await self.database.writeLedger { database in
+            try database.takeTurn(.claims)
             try Leases.releaseLost(owner: owner, held: filter.held, now: clocks.steady, in: database)
             var damaged: [Int64] = []
             var claims = try DueShards.rows(lane, at: clocks, limit: limit, from: filter, in: database)
                 .compactMap { try NotificationRow.readable($0, orElse: { damaged.append($0) }, DueShards.claim) }
             try NotificationRow.setAside(damaged, in: database)
             for index in claims.indices {
-                let fence = try Leases.take(owner: owner, until: until, in: database)
-                let sql = "UPDATE shard SET lease = ? WHERE notification = ? AND number = ?"
-                try database.run(sql: sql, fence, claims[index].notificationNumber, claims[index].shard)
-                claims[index].fence = fence
+                let (claim, fence) = (claims[index], try Leases.take(owner: owner, until: until, in: database))
+                let sql = "UPDATE shard SET lease = ? WHERE notification = ? AND number = ? AND lease IS NULL"
+                let isClaimed = try database.run(sql: sql, fence, claim.notificationNumber, claim.shard) > 0
+                // Its notification may have been cancelled, and the shard deleted, since it was found.
+                if !isClaimed { try Leases.end(fence, in: database) }
+                claims[index].fence = isClaimed ? fence : 0
             }
-            return claims
+            return claims.filter { $0.fence != 0 }
         }
     }
 
@@ -89,7 +92,7 @@ extension SQLStore {
     }
 
     package func release(_ claims: [ShardClaim]) async throws {
-        try await self.database.write { database in
+        try await self.database.writeLedger { database in
             for claim in claims { try Leases.release(claim.notificationNumber, claim.shard, claim.fence, in: database) }
             for fence in Set(claims.map(\.fence)) { try Leases.end(fence, in: database) }
         }

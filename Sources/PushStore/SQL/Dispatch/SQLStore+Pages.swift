@@ -89,8 +89,10 @@ struct DeliveryUpsert {
         case notification, recipient, state, attempts, at, reason, device, trip
     }
 
-    private static let insertion = Column.insertion(
+    private static let insertion = IntegerInsertion(
+        Column.self,
         into: "delivery",
+        key: .recipient,
         """
         ON CONFLICT (notification, recipient) DO UPDATE
         SET state = excluded.state, attempts = excluded.attempts, at = excluded.at, reason = excluded.reason,
@@ -99,20 +101,28 @@ struct DeliveryUpsert {
         """
     )
 
-    /// Writes the state, unless the recipient already has a final state.
-    /// - Returns: Whether the state was written.
-    func write(_ reasons: ReasonLookup, in database: any SQLConnection) throws -> Bool {
-        let reason = try self.delivery.reason.map { try reasons.id(of: DeliveryReason($0), in: database) }
-        let row = try RowInsertion<Column>(Self.insertion, in: database)
-        row.bind(self.notification, to: .notification)
-        row.bind(self.delivery.recipient, to: .recipient)
-        row.bind(self.delivery.state.rawValue, to: .state)
-        row.bind(Int64(self.delivery.attempts), to: .attempts)
-        row.bind(self.delivery.at.milliseconds, to: .at)
-        row.bind(reason, to: .reason)
-        row.bind(self.device, to: .device)
-        row.bind(self.trip, to: .trip)
-        return try row.run() > 0
+    /// Writes the states of a notification's recipients, unless they already have final states.
+    /// - Returns: For each of them, whether it was written.
+    static func write(
+        _ upserts: [DeliveryUpsert],
+        _ reasons: ReasonLookup,
+        in database: any SQLConnection
+    ) throws -> [Bool] {
+        var rows = IntegerRows(Self.insertion, capacity: upserts.count)
+        for upsert in upserts {
+            let delivery = upsert.delivery
+            rows.append(
+                upsert.notification,
+                delivery.recipient,
+                delivery.state.rawValue,
+                Int64(delivery.attempts),
+                delivery.at.milliseconds,
+                try delivery.reason.map { try reasons.id(of: DeliveryReason($0), in: database) },
+                upsert.device,
+                upsert.trip
+            )
+        }
+        return try database.insert(rows, by: Self.insertion)
     }
 }
 

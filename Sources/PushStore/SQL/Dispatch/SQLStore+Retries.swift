@@ -16,7 +16,8 @@ extension SQLStore {
                 || RetryQueue(lane: lane, now: now, database: database).next(excluding: filter.apps) != nil
         }
         guard isThereAny else { return [] }
-        return try await self.database.write { database in
+        return try await self.database.writeLedger { database in
+            try database.takeTurn(.claims)
             try Leases.releaseLost(owner: owner, held: filter.held, now: now, in: database)
             // If all due retries of an app are postponed, the next app is tried.
             var excluded = filter.apps
@@ -52,9 +53,10 @@ extension RetryQueue {
     /// Claims the due retries of a notification.
     /// - Returns: The claim, or `nil` if all of the retries were postponed.
     fileprivate func claim(_ due: [DueRetry], of number: Int64, owner: Int64, until: Timestamp) throws -> RetryClaim? {
+        try self.database.lock(.exclusive, "notification", where: "number = ?", [number])
         guard let (notification, openedAfter) = try self.retried(number) else { return nil }
         let fence = try Leases.take(owner: owner, until: until, in: self.database)
-        let lease = "UPDATE retry SET lease = ? WHERE notification = ? AND recipient = ?"
+        let lease = "UPDATE retry SET lease = ? WHERE notification = ? AND recipient = ? AND lease IS NULL"
         for retry in due { try self.database.run(sql: lease, fence, number, retry.recipient) }
         let consent = try ConsentColumns(notification, in: self.database)
         let query = RecipientQuery(notification, number: number, openedAfter: openedAfter, consent: consent)

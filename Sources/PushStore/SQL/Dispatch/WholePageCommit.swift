@@ -35,6 +35,8 @@ struct WholePageCommit {
     init?(_ page: PageResult, owner: Int64, now: Timestamp, parts: CommitContext, in database: any SQLConnection) throws
     {
         guard let fence = page.fence, let step = page.step, page.isWhole else { return nil }
+        try database.lock(.exclusive, "notification", where: "number = ?", [page.notificationNumber])
+        try database.lock(.exclusive, "lease", where: "fence = ?", [fence])
         let statement = try database.prepare(Self.question)
         defer { statement.reset() }
         statement.bind(page.notificationNumber, step.shard, fence, step.from, owner, page.snapshot?.clock)
@@ -57,9 +59,11 @@ struct WholePageCommit {
         let number = self.page.notificationNumber
         var counts = OutcomeCounts()
         var skips = SkipTally()
-        for delivery in self.page.deliveries {
-            let row = DeliveryUpsert(delivery, of: number, lane: self.lane, trip: self.trace.trip(delivery.trip))
-            guard try row.write(self.parts.reasons, in: self.database) else { continue }
+        let upserts = self.page.deliveries.map {
+            DeliveryUpsert($0, of: number, lane: self.lane, trip: self.trace.trip($0.trip))
+        }
+        let areWritten = try DeliveryUpsert.write(upserts, self.parts.reasons, in: self.database)
+        for (delivery, isWritten) in zip(self.page.deliveries, areWritten) where isWritten {
             counts.add(delivery.state)
             skips.add(delivery)
         }

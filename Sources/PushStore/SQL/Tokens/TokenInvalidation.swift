@@ -14,6 +14,7 @@ struct TokenInvalidation {
 
     /// Applies a change, unless the device was removed, cannot be decoded, or has got another token since.
     func apply(_ change: TokenStateChange) throws {
+        try self.database.lock(.exclusive, "device", where: "id = ?", [change.device])
         guard
             let device = try DeviceRows(database: self.database)
                 .devices(where: "id = ? AND hasLeft = 0", [change.device.sqlValue]).first,
