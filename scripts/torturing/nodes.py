@@ -208,7 +208,8 @@ def expectations(world, traffic):
     expected, runs = {}, collections.defaultdict(list)
     for worker in traffic:
         for note in worker.notes:
-            expected[note.identity.upper()] = Expected(note.tokens, note.guarantee, note.is_cut)
+            expected[note.identity.upper()] = Expected(
+                note.tokens, note.guarantee, note.is_cut, note.body.get("pace", {}).get("rate"))
     for identity, schedule, at in world.database.rows(
             "SELECT id, schedule, runAt / 60000 FROM notification WHERE schedule IS NOT NULL"):
         expected[identity.upper()] = Expected(world.schedules[schedule.upper()][1])

@@ -5,6 +5,7 @@ import collections
 import json
 
 from apns_id import apns_id, prefix_of
+from clock_judge import bursts
 from receiver import WORDS
 
 ACCEPTED, UNKNOWN = 1, 5
@@ -16,8 +17,8 @@ TOKEN, REVOKED = 20 * 60, 5
 # What may be sent again for one trouble of one node (DispatchLimits): pages of walkers and of retries, single pushes.
 WALKERS, RETRY_PAGES, URGENT = 4, 8, 512
 
-# What was asked for: the tokens, and whether its end was asked for before.
-Expected = collections.namedtuple("Expected", "tokens guarantee may_end_early", defaults=("atLeastOnce", False))
+# What was asked for: the tokens, whether its end was asked for before, and the rate per second.
+Expected = collections.namedtuple("Expected", "tokens guarantee may_end_early rate", defaults=("atLeastOnce", False, None))
 # What was done to a node, None for all, from begin to end on the monotonic clock in nanoseconds.
 Trouble = collections.namedtuple("Trouble", "kind node begin end")
 
@@ -55,6 +56,8 @@ class Judgement:
         self.count(answer, expected, states)
         self.compare(answer, expected, states, pushes)
         self.find_doubles(answer, expected, pushes)
+        if expected.rate and (burst := bursts({push.apns_id: push for push in reversed(pushes)}.values(), expected.rate, self.page)):
+            self.complain("pace", f"{answer['id']}: {burst}")
 
     def count(self, answer, expected, states):
         name, counters, is_cut = answer["id"], answer["counters"], answer["state"] == "cancelled"

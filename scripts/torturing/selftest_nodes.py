@@ -1,7 +1,6 @@
 """The judges of several nodes against a small true record, and falsified ones."""
 
 import base64
-import copy
 import json
 
 import nodes_judge
@@ -61,44 +60,55 @@ class Record:
         self.told = self.told - {f"{pushed}.accepted"} | {f"{pushed}.{word}"}
 
 
+# Each way with the words of the complaint that it deserves.
 WAYS = {
-    "a notification lost": lambda record: record.answers.pop(0),
-    "a notification that nobody asked for": lambda record: record.expected.pop(IDS[0]),
-    "a final state lost": lambda record: record.ledger[IDS[0]].pop(1),
-    "a final state too many": lambda record: record.ledger[IDS[0]].update({9: 1}),
-    "a begun one left": lambda record: record.ledger[IDS[1]].update({1: 0}),
-    "counted wrongly": lambda record: record.answers[0]["counters"].update(accepted=3, failed=1),
-    "a recipient lost": lambda record: record.answers[0].update(recipients=3),
-    "never received": lambda record: record.pushes.pop(0),
-    "received, failed in the ledger": lambda record: record.state(0, 1, 3, "failed"),
-    "unknown, at least once": lambda record: record.state(0, 1, 5, "unknown"),
-    "failed, at most once": lambda record: record.state(1, 1, 3, "failed"),
-    "cancelled without a wish": lambda record: record.answers[0].update(state="cancelled"),
-    "received, cancelled in peace, not in the ledger": lambda record: (
+    "a notification lost": ("is not there", lambda record: record.answers.pop(0)),
+    "a notification that nobody asked for": ("never asked for", lambda record: record.expected.pop(IDS[0])),
+    "a final state lost": ("3 are accepted in the ledger", lambda record: record.ledger[IDS[0]].pop(1)),
+    "a final state too many": ("5 final states of 4", lambda record: record.ledger[IDS[0]].update({9: 1})),
+    "a begun one left": ("1 are begun", lambda record: record.ledger[IDS[1]].update({1: 0})),
+    "counted wrongly": ("0 are failed in the ledger, 1 counted", lambda record: record.answers[0]["counters"].update(
+        accepted=3, failed=1)),
+    "a recipient lost": ("3 recipients instead of 4", lambda record: record.answers[0].update(recipients=3)),
+    "never received": ("were never received", lambda record: record.pushes.pop(0)),
+    "not to all": ("1 of 4 have not got it", lambda record: record.pushes.__setitem__(
+        1, record.pushes[1]._replace(token=TOKENS[0]))),
+    "received, failed in the ledger": ("is failed in the ledger", lambda record: record.state(0, 1, 3, "failed")),
+    "unknown, at least once": ("has ended with {'unknown': 1}", lambda record: record.state(0, 1, 5, "unknown")),
+    "failed, at most once": ("has ended with {'failed': 1}", lambda record: record.state(1, 1, 3, "failed")),
+    "cancelled without a wish": ("which nobody asked for", lambda record: record.answers[0].update(state="cancelled")),
+    "received, cancelled in peace, not in the ledger": ("is None in the ledger", lambda record: (
         record.ledger[IDS[2]].pop(1), record.answers[2].update(counters={"accepted": 3}),
-        record.told.discard(f"{apns_id(prefix_of(IDS[2]), 1)}.accepted")),
-    "twice before any trouble": lambda record: record.again(0, at=int(80e9)) or record.troubles.clear(),
-    "twice in peace": lambda record: record.again(8, at=int(400e9)),
-    "twice, in trouble of another node": lambda record: record.troubles.__setitem__(
-        0, record.troubles[0]._replace(node="n3")),
-    "twice, at most once": lambda record: record.again(4, at=int(204e9)) or record.troubles.append(
-        Trouble("kill", "n1", int(203e9), int(203e9))),
-    "under two apns-ids": lambda record: record.pushes.__setitem__(1, record.pushes[1]._replace(token=TOKENS[0])),
-    "to a stranger": lambda record: record.pushes.__setitem__(0, record.pushes[0]._replace(token="ff")),
-    "of nothing known": lambda record: record.again(0, apns_id=apns_id(prefix_of("9" + IDS[0][1:]), 1)),
-    "more than was in flight": lambda record: [
-        record.again(3, at=int(103e9) + number) for number in range(2000)],
-    "a webhook not told": lambda record: record.told.pop(),
-    "a webhook told too much": lambda record: record.told.add(f"{apns_id(prefix_of(IDS[0]), 9)}.accepted"),
-    "a webhook out of order": lambda record: record.faults.append("out of order"),
-    "a run left out": lambda record: record.runs["S"].pop(),
-    "a run twice": lambda record: record.runs["S"].append(7),
-    "a run too many": lambda record: record.runs["S"].append(9),
-    "two provider tokens": lambda record: record.again(0, status=503, authorization=text(600)),
-    "a removed key": lambda record: record.refusals.append(("n3", None)),
-    "a removed key for long": lambda record: record.refusals.append(("n3", 9.0)),
-    "a lease left": lambda record: record.rest.update(leases=1),
-    "a row that contradicts": lambda record: record.broken.update(rows=1),
+        record.told.discard(f"{apns_id(prefix_of(IDS[2]), 1)}.accepted"))),
+    "twice without any trouble": ("without any trouble", lambda record: record.troubles.clear()),
+    "twice in peace": ("without any trouble", lambda record: record.again(8, at=int(400e9))),
+    "twice, in trouble of another node": ("without any trouble", lambda record: record.troubles.__setitem__(
+        0, record.troubles[0]._replace(node="n3"))),
+    "twice, at most once": ("at most once", lambda record: record.again(4, at=int(204e9)) or record.troubles.append(
+        Trouble("kill", "n1", int(203e9), int(203e9)))),
+    "under two apns-ids": ("under several apns-ids", lambda record: record.pushes.__setitem__(
+        1, record.pushes[1]._replace(token=TOKENS[0]))),
+    "to a stranger": ("that it was not for", lambda record: record.pushes.__setitem__(
+        0, record.pushes[0]._replace(token="ff"))),
+    "of nothing known": ("belong to no notification", lambda record: record.again(
+        0, apns_id=apns_id(prefix_of("9" + IDS[0][1:]), 1))),
+    "more than was in flight": ("pushes came again for kill", lambda record: [
+        record.again(3, at=int(103e9) + number) for number in range(2000)]),
+    "above its pace": ("pushes in one second at a rate", lambda record: (
+        record.expected.update({IDS[0]: record.expected[IDS[0]]._replace(rate=1)}), record.pushes.extend(
+            record.pushes[0]._replace(apns_id=apns_id(prefix_of(IDS[0]), 10 + number)) for number in range(400)))),
+    "a webhook not told": ("were not told to a webhook", lambda record: record.told.pop()),
+    "a webhook told too much": ("that are not in the ledger", lambda record: record.told.add(
+        f"{apns_id(prefix_of(IDS[0]), 9)}.accepted")),
+    "a webhook out of order": ("told wrongly", lambda record: record.faults.append("out of order")),
+    "a run left out": ("has not run at [8]", lambda record: record.runs["S"].pop()),
+    "a run twice": ("ran more than once at [7]", lambda record: record.runs["S"].append(7)),
+    "a run too many": ("at [9] without a promise", lambda record: record.runs["S"].append(9)),
+    "two provider tokens": ("two provider tokens", lambda record: record.again(0, status=503, authorization=text(600))),
+    "a removed key": ("after None s", lambda record: record.refusals.append(("n3", None))),
+    "a removed key for long": ("after 9.0 s", lambda record: record.refusals.append(("n3", 9.0))),
+    "a lease left": ("1 leases are left", lambda record: record.rest.update(leases=1)),
+    "a row that contradicts": ("1 rows", lambda record: record.broken.update(rows=1)),
 }
 
 
@@ -117,7 +127,7 @@ def nodes():
         if not is_received:
             del record.pushes[4]
         yield f"interrupted, received: {is_received}", True, record.complaints()
-    for name, falsify in WAYS.items():
-        record = copy.deepcopy(Record())
+    for name, (words, falsify) in WAYS.items():
+        record = Record()
         falsify(record)
-        yield name, False, record.complaints()
+        yield name, False, [text for _, text in record.complaints() if words in text]
