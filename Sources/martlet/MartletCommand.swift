@@ -39,7 +39,7 @@ struct MartletCommand: AsyncParsableCommand {
                 name: "Provider database",
                 subcommands: [
                     BackupCommand.self, CheckCommand.self, RestoreCommand.self, ResetSecretsCommand.self,
-                    ResetAdminKeyCommand.self,
+                    ResetAdminKeyCommand.self, MigrateCommand.self,
                 ]
             ),
         ]

@@ -27,6 +27,7 @@ struct OperationFeature: ProviderFeature {
             unauthenticated: core.unauthenticated,
             downloads: publishing.downloads,
             waits: core.waits,
+            nodes: core.nodes,
             time: time
         )
         let trouble = HealthChecker(

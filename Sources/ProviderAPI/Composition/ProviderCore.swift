@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import ProviderModel
 import PushHTTP
 import PushProvider
 import PushSender
@@ -98,7 +99,8 @@ struct ProviderCore: Sendable {
             postgreSQL: address,
             masterKey: MasterKey.load(orCreateAt: configuration.masterKeyPath),
             limits: configuration.limits.queries,
-            isShared: true
+            isShared: true,
+            isPooled: configuration.hasDatabasePooler
         )
         #else
         _ = address

@@ -1,6 +1,7 @@
 import ProviderModel
 import PushHTTP
 import PushProvider
+import PushStore
 import ServiceLifecycle
 
 /// The feature that deletes records whose retention has expired, and erases users and apps.

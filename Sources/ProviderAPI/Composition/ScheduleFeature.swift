@@ -1,6 +1,7 @@
 import ProviderModel
 import PushHTTP
 import PushProvider
+import PushStore
 import PushSupport
 import ServiceLifecycle
 

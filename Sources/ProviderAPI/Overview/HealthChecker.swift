@@ -28,7 +28,7 @@ struct HealthChecker: Sendable {
         all += self.certificates(Set(names.values))
         all += try await self.bridges(names) + self.schedules(names) + self.webhooks(names)
         all += await self.missingFiles(names)
-        if includesServer { all += self.server() }
+        if includesServer { all += self.server() + (try await self.lostNodes()) }
         let order = Dictionary(uniqueKeysWithValues: HealthProblem.Code.allCases.enumerated().map { ($1, $0) })
         return all.sorted { (order[$0.code] ?? 0, $0.app?.name ?? "") < (order[$1.code] ?? 0, $1.app?.name ?? "") }
     }
@@ -152,6 +152,24 @@ struct HealthChecker: Sendable {
                 app: app,
                 message: MissingFilesText.text(files, in: self.files.folder),
                 remedy: MissingFilesText.remedy
+            )
+        }
+    }
+
+    /// Returns the nodes that have ended without notice, until a node of the same name starts.
+    private func lostNodes() async throws -> [HealthProblem] {
+        guard self.store.isShared else { return [] }
+        let nodes = try await self.store.nodes()
+        return nodes.compactMap { node in
+            guard let endedAt = node.endedAt, endedAt.since(node.seenAt) >= NodeMembership.patience,
+                !nodes.contains(where: { $0.id > node.id && $0.description.name == node.description.name })
+            else { return nil }
+            return HealthProblem(
+                code: .nodeLost,
+                object: node.description.name,
+                message: "the node \(node.description.name) stopped without notice; the others have taken over from it",
+                remedy: "Start it again. If it still runs, see whether it reaches the database.",
+                since: node.seenAt
             )
         }
     }

@@ -6,7 +6,7 @@ package struct HealthProblem: ResponseObject {
     /// The kinds of problems. Those that keep pushes from being sent come first.
     package enum Code: String, CaseIterable, JSONRepresentable {
         case appStopped, environmentPaused, diskLow, breakerOpen, certificateExpired, certificateEnds
-        case bridgeOverruled, scheduleProblem, webhookDisabled, webhookFailing, filesMissing, logGrows
+        case bridgeOverruled, scheduleProblem, webhookDisabled, webhookFailing, filesMissing, logGrows, nodeLost
     }
 
     package let code: Code

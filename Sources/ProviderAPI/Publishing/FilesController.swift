@@ -149,6 +149,7 @@ struct FilesController: Controller {
                 let piece = try await reader.next(length)
                 let count = piece.readableBytes
                 try await writer.write(piece)
+                try await channel.untilWrittenPartsAreTaken()
                 open.sent(count)
             }
             try await writer.finish(nil)

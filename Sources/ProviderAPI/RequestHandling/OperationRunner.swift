@@ -71,7 +71,7 @@ package struct OperationRunner: Sendable {
                     recordResource: { effects.made($0) }
                 )
             }
-            response = try self.holding(made, of: operation, for: client, expected, effects)
+            response = try self.holding(made, of: operation, for: client, on: context.channel, expected, effects)
         } catch {
             response = await self.failures.response(to: error, request)
         }
@@ -101,6 +101,7 @@ package struct OperationRunner: Sendable {
         _ response: Response,
         of operation: ProviderOperation,
         for reader: BudgetCaller,
+        on channel: any Channel,
         _ expected: BudgetPermit?,
         _ effects: RequestEffects
     ) throws(BudgetRefusal) -> Response {
@@ -111,13 +112,13 @@ package struct OperationRunner: Sendable {
         do throws(BudgetRefusal) {
             if let expected {
                 try expected.adjust(to: length)
-                return response.holding(expected)
+                return response.holding(expected, on: channel)
             }
-            return response.holding(try self.budgets[.responseBytes].take(length, for: reader))
+            return response.holding(try self.budgets[.responseBytes].take(length, for: reader), on: channel)
         } catch {
             if operation.effect == .readOnly { throw error }
             guard let held = effects.handOver() else { return response }
-            return response.holding(held)
+            return response.holding(held, on: channel)
         }
     }
 

@@ -14,6 +14,9 @@ package struct ProviderConfiguration: Sendable {
     /// The address of a database of PostgreSQL, which several nodes may share. The default, `nil`, means the database
     /// of SQLite in the data directory.
     package var database: String?
+    /// A Boolean value that indicates whether that database is behind a pooler that gives each transaction another
+    /// connection. Default `false`.
+    package var hasDatabasePooler = false
     /// The name of this node among those that share a database. Default the name of the host.
     package var nodeName: String?
     /// The folder of uploaded files, which all nodes share. Default `files` in the data directory.

@@ -23,6 +23,7 @@ struct ProviderMetrics: Sendable {
         unauthenticated: UnauthenticatedConnectionBudget,
         downloads: DownloadMonitor,
         waits: HeldWaveRegistry,
+        nodes: NodeMembership?,
         time: any TimeSource
     ) {
         self.registry = registry
@@ -35,6 +36,7 @@ struct ProviderMetrics: Sendable {
         self.addStops(store)
         self.addWebhooks(statistics, time)
         self.addStore(store)
+        self.addNodes(store, nodes, time)
         self.gauges.add(budgets)
         self.gauges.add("martlet_downloads_open", "Downloads that are open.") { downloads.figures.open }
         self.gauges.add("martlet_download_bytes_per_second", "Bytes per second of downloads, over ten seconds.") {
@@ -118,6 +120,24 @@ struct ProviderMetrics: Sendable {
         self.gauges.add("martlet_webhook_lag_seconds", "Age of the oldest event that a webhook has not accepted.") {
             let oldest = try await statistics.latest().oldestWebhookBlockAt
             return oldest.map { max(0, Int(time.now.since($0).components.seconds)) } ?? 0
+        }
+    }
+
+    /// Adds the gauges of the nodes that share the store, which are the same at all of them.
+    private func addNodes(_ store: SQLStore, _ nodes: NodeMembership?, _ time: any TimeSource) {
+        guard let nodes else { return }
+        self.gauges.add("martlet_nodes", "Nodes that were alive at the last heartbeat.") { nodes.count }
+        self.gauges.add("martlet_node_seen_age_seconds", "Time since the last heartbeat of each node that is alive.") {
+            let now = time.now
+            return try await store.nodes().filter { $0.endedAt == nil }.map { node in
+                GaugeRegistry.Sample(
+                    labels: ["node": node.description.name],
+                    value: max(0, Int(now.since(node.seenAt).components.seconds))
+                )
+            }
+        }
+        self.gauges.add("martlet_clock_offset_milliseconds", "Time by which this clock is ahead of the database's.") {
+            Int(nodes.clockOffset.milliseconds)
         }
     }
 

@@ -1,5 +1,6 @@
 package import NIOCore
 package import NIOHTTPTypes
+import PushSupport
 
 #if canImport(Darwin)
 import Darwin
@@ -33,6 +34,8 @@ package final class ResponseDeadlineHandler: ChannelOutboundHandler, RemovableCh
     private let deadline: TimeAmount
     private let transport: HTTPTransport
     private var pendingPieces = 0
+    /// The promises of ``WrittenPartsTaken`` events that wait until no piece is pending.
+    private var waiters: [EventLoopPromise<Void>] = []
     private var timer: Scheduled<Void>?
     /// The time by which the socket must accept the next piece. Time that the client gains during one response also
     /// counts for the next response.
@@ -80,9 +83,28 @@ package final class ResponseDeadlineHandler: ChannelOutboundHandler, RemovableCh
         promise.futureResult.assumeIsolated().whenComplete { _ in
             self.pendingPieces -= 1
             self.pieceWritten(bytes, at: context.eventLoop.now)
-            if self.pendingPieces == 0 { self.timer?.cancel() }
+            guard self.pendingPieces == 0 else { return }
+            self.timer?.cancel()
+            self.endWaiting()
         }
         context.write(data, promise: promise)
+    }
+
+    package func triggerUserOutboundEvent(
+        context: ChannelHandlerContext,
+        event: Any,
+        promise: EventLoopPromise<Void>?
+    ) {
+        guard event is WrittenPartsTaken else { return context.triggerUserOutboundEvent(event, promise: promise) }
+        guard let promise else { return }
+        self.waiters.append(promise)
+        if self.pendingPieces == 0 { self.endWaiting() }
+    }
+
+    private func endWaiting() {
+        let waiters = self.waiters
+        self.waiters = []
+        for waiter in waiters { waiter.succeed() }
     }
 
     private func pieceWritten(_ bytes: Int, at now: NIODeadline) {
@@ -112,5 +134,28 @@ package final class ResponseDeadlineHandler: ChannelOutboundHandler, RemovableCh
         context.close(promise: nil)
     }
 
-    package func handlerRemoved(context: ChannelHandlerContext) { self.timer?.cancel() }
+    package func handlerRemoved(context: ChannelHandlerContext) {
+        self.timer?.cancel()
+        self.endWaiting()
+    }
+}
+
+/// An outbound event whose promise succeeds once the socket has taken all response parts that were written before it,
+/// or once the connection is closed.
+struct WrittenPartsTaken: Sendable {}
+
+extension Channel {
+    /// Waits until the socket has taken all response parts that were written before, or until the channel is closed.
+    ///
+    /// The writer of a response waits only while the channel is not writable. A task learns of that late, so that it
+    /// could write megabytes meanwhile, which the channel would keep. A channel without a ``ResponseDeadlineHandler``
+    /// causes no wait.
+    /// - Throws: `CancellationError`.
+    package func untilWrittenPartsAreTaken() async throws {
+        let taken = OneShotValue<Void>()
+        let promise = self.eventLoop.makePromise(of: Void.self)
+        promise.futureResult.whenComplete { _ in taken.resolve(.success(())) }
+        self.triggerUserOutboundEvent(WrittenPartsTaken(), promise: promise)
+        try await taken.valueUnlessCancelled()
+    }
 }

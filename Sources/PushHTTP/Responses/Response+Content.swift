@@ -70,12 +70,18 @@ extension Response {
 
     /// Returns the response with a permit attached. Its body retains the permit until the connection has taken all
     /// bytes, or until the body is discarded.
-    package func holding(_ permit: BudgetPermit) -> Response {
+    /// - Parameter channel: The channel of the connection to which the response is written.
+    package func holding(_ permit: BudgetPermit, on channel: any Channel) -> Response {
         let body = self.body
         var response = self
         response.body = ResponseBody(contentLength: body.contentLength) { writer in
             defer { permit.end() }
-            try await body.write(writer)
+            let paced = body.map { piece in
+                try await channel.untilWrittenPartsAreTaken()
+                return piece
+            }
+            try await paced.write(writer)
+            try await channel.untilWrittenPartsAreTaken()
         }
         return response
     }

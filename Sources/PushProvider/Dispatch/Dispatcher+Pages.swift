@@ -155,20 +155,20 @@ extension Dispatcher {
                 return true
             }
             let result = try await self.sendPage(held, isStopped ? nil : page, in: slot)
-            let commit = await self.commit(result)
+            let commit = await self.commit(result, of: claim.notification.app)
             self.outcomes.signal(claim.notification.id)
             return result.leavesWork || commit == .leaseLost
         } catch {
-            await self.commit(self.released(claim, after: error))
+            await self.commit(self.released(claim, after: error), of: claim.notification.app)
             return true
         }
     }
 
     /// Writes the result of a page together with others, and repeats the write until it succeeds.
     @discardableResult
-    private func commit(_ result: PageResult) async -> CommitResult {
+    private func commit(_ result: PageResult, of app: Int64) async -> CommitResult {
         do {
-            let commit = try await self.direct.ledger.commit(result)
+            let commit = try await self.direct.ledger.commit(result, of: app)
             self.writer.note([result], [commit])
             return commit
         } catch {
@@ -231,11 +231,11 @@ extension Dispatcher {
             let sent = try await self.retry(claim, in: held.memory)
             let service = DispatchTarget(claim.notification)
             _ = self.pacing.record(sent.report, of: service, now: self.time.steady)
-            await self.commit(sent.result)
+            await self.commit(sent.result, of: claim.notification.app)
             self.outcomes.signal(claim.notification.id)
             return sent.report
         } catch {
-            await self.commit(self.released(claim, after: error))
+            await self.commit(self.released(claim, after: error), of: claim.notification.app)
             return AdaptiveRateLimiter.Report()
         }
     }

@@ -1,3 +1,4 @@
+import ProviderModel
 import PushStore
 import PushSupport
 import PushTypes
@@ -5,11 +6,15 @@ import PushTypes
 /// Writes accepted notifications, and the results of urgent pages.
 ///
 /// Writes that arrive while another write is in progress share one transaction, so that they share its sync to disk. If
-/// no write is in progress, a write begins immediately.
+/// no write is in progress, a write begins immediately. Writes for many recipients share no transaction with others, so
+/// that those wait for one of them at most.
 final class LedgerWriter: Sendable {
+    /// The maximum number of recipients of the large writes in one transaction, unless a single one has more.
+    static let maximumRecipients = 1000
+
     fileprivate enum Item: Sendable {
         case request(AcceptanceRequest, ActiveClaim?)
-        case page(PageResult)
+        case page(PageResult, app: Int64)
     }
 
     fileprivate enum Outcome: Sendable {
@@ -26,7 +31,9 @@ final class LedgerWriter: Sendable {
         let leases = HeldLeases()
         self.leases = leases
         let transaction = Transaction(store: store, lease: lease, leases: leases, time: time)
-        self.batcher = WriteBatcher { await transaction.write($0) }
+        self.batcher = WriteBatcher(maximumSize: Self.maximumRecipients, large: { $0.large }) {
+            await transaction.write($0)
+        }
     }
 
     /// Accepts a notification, and returns when it is on disk.
@@ -37,10 +44,10 @@ final class LedgerWriter: Sendable {
         return try result.get()
     }
 
-    /// Writes the result of a page.
+    /// Writes the result of a page of an app's notification.
     /// - Throws: The error because of which the result was not written.
-    func commit(_ page: PageResult) async throws -> CommitResult {
-        guard case .page(let result) = await self.batcher.commit(.page(page))
+    func commit(_ page: PageResult, of app: Int64) async throws -> CommitResult {
+        guard case .page(let result) = await self.batcher.commit(.page(page, app: app))
         else { throw StoreError.cannotWrite(why: "there is no result") }
         return try result.get()
     }
@@ -92,6 +99,26 @@ final class LedgerWriter: Sendable {
 }
 
 extension LedgerWriter.Item {
+    /// The number of recipients of a write, and its app, if there are more recipients than direct dispatch permits.
+    fileprivate var large: WriteBatcher<LedgerWriter.Item, LedgerWriter.Outcome>.Large? {
+        let size = self.recipients
+        return size > DirectDispatch.maximumTokens ? .init(size: size, app: self.app) : nil
+    }
+
+    private var recipients: Int {
+        switch self {
+        case .request(let request, _): request.notification.audience.namedTokens
+        case .page(let page, _): page.deliveries.count + page.retries.count
+        }
+    }
+
+    private var app: Int64 {
+        switch self {
+        case .request(let request, _): request.notification.app
+        case .page(_, let app): app
+        }
+    }
+
     fileprivate func failure(_ error: any Error) -> LedgerWriter.Outcome {
         switch self {
         case .request: .request(.failure(error))
@@ -100,13 +127,17 @@ extension LedgerWriter.Item {
     }
 }
 
+extension Audience {
+    fileprivate var namedTokens: Int { if case .tokens(let tokens) = self { tokens.count } else { 0 } }
+}
+
 extension LedgerBatch {
     fileprivate init(_ items: [LedgerWriter.Item]) {
         self.init()
         for item in items {
             switch item {
             case .request(let request, _): self.requests.append(request)
-            case .page(let page): self.pages.append(page)
+            case .page(let page, _): self.pages.append(page)
             }
         }
     }

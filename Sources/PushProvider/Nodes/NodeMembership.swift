@@ -48,6 +48,9 @@ package final class NodeMembership: Sendable {
     /// The number of nodes that were alive at the last heartbeat.
     package var count: Int { self.state.withLock { max(1, $0.beat?.count ?? 1) } }
 
+    /// The time by which the wall clock of this computer is ahead of the store's.
+    package var clockOffset: Duration { self.time.offset }
+
     /// Returns whether this node performs a duty now.
     package func holds(_ duty: NodeDuty) -> Bool {
         self.state.withLock { state in

@@ -1,7 +1,8 @@
 #if PostgreSQL
+import Dispatch
+import Foundation
 import PushSupport
 import PushTypes
-import Synchronization
 
 /// A database of PostgreSQL. All transactions that write are serializable.
 final class PostgreSQLDatabase: StoreDatabase {
@@ -10,8 +11,6 @@ final class PostgreSQLDatabase: StoreDatabase {
     private let settings: PostgreSQLSettings
     private let pool: PostgreSQLPool
     private let limits: QueryLimits
-    private let running = Atomic(0)
-    private let rejectsQueries = Atomic(false)
 
     init(_ settings: PostgreSQLSettings, pool: PostgreSQLPool.Limits, limits: QueryLimits, isShared: Bool) {
         (self.settings, self.limits, self.isShared) = (settings, limits, isShared)
@@ -40,14 +39,11 @@ final class PostgreSQLDatabase: StoreDatabase {
     ) async throws -> Value {
         let caller = QueryCaller.current
         var (state, rest) = (state, caller?.budget)
-        self.running.add(1, ordering: .relaxed)
-        defer { self.running.subtract(1, ordering: .relaxed) }
         while true {
-            guard !self.rejectsQueries.load(ordering: .relaxed) else { throw StoreError.ending }
             let limit = caller?.givenUpAt.map { min($0 - .now, rest ?? .zero) } ?? rest
             if let caller, let limit, limit <= .zero { throw StoreError.queryTooExpensive(budget: caller.budget) }
             let (result, used) = try await self.named(caller?.budget) {
-                try await self.pool.read(within: limit) { [state] database in
+                try await self.pool.read(.queries, within: limit) { [state] database in
                     let start = ContinuousClock.now
                     let result = try step(database, state)
                     return (result, ContinuousClock.now - start)
@@ -98,29 +94,36 @@ final class PostgreSQLDatabase: StoreDatabase {
             if hasChangedApps { self.apps.forget() }
             return value
         } catch {
-            if let error = error as? PostgreSQLError, error.isCommitUnknown { self.apps.forget() }
+            if let error = error as? PostgreSQLError, error.isCommitUnknown {
+                self.apps.forget()
+                // What is read until the server has ended the transaction is outdated if it commits.
+                let end = DispatchTime.now() + self.settings.longestAnswer / .seconds(1)
+                DispatchQueue.global().asyncAfter(deadline: end) { [apps] in apps.forget() }
+            }
             throw Self.named(error)
         }
     }
 
-    /// Removes all deleted rows from their pages. When the server overwrites the space, and how long its log and its
-    /// backups keep it, is the operator's choice.
+    /// Removes all deleted rows from their pages, and what indexes have of them. When the server overwrites the space, and
+    /// how long its log and its backups keep it, is the operator's choice.
+    /// - Returns: `false` if a snapshot from before the call lasts longer than ``PostgreSQLSettings/lockTimeout``. `VACUUM`
+    ///   does not wait for it, but leaves the rows that it sees.
     func overwriteDeleted() async throws -> Bool {
         try await self.named {
-            try await runBlocking { [settings = self.settings.forMaintenance] in
+            try await runBlocking { [settings = self.settings] in
+                let connection = try PostgreSQLConnection(settings.forMaintenance)
+                guard try connection.waitForSnapshots(within: settings.lockTimeout) else { return false }
                 let tables = StoredTable.all.map(\.name).joined(separator: ", ")
-                try PostgreSQLConnection(settings).command("VACUUM \(tables)")
+                // Few entries of deleted rows would be left in an index.
+                try connection.command("VACUUM (INDEX_CLEANUP ON) \(tables)")
+                return true
             }
         }
-        return true
     }
 
     // Maintenance.
 
-    var queryCounts: (running: Int, waiting: Int) {
-        let (running, waiting) = (self.running.load(ordering: .relaxed), self.pool.waitingCount(.reads))
-        return (max(0, running - waiting), waiting)
-    }
+    var queryCounts: (running: Int, waiting: Int) { self.pool.counts(.queries) }
 
     func migrations() async throws -> [String] { try await self.lookup { try PostgreSQLSchema.applied(in: $0) } }
 
@@ -135,13 +138,11 @@ final class PostgreSQLDatabase: StoreDatabase {
 
     func changes() async throws -> [StoreChange: Int64] { try await self.lookup(PostgreSQLChanges.read) }
 
-    /// Rejects new long queries, and further steps of running ones. A running step ends with its time budget.
-    func endQueries() { self.rejectsQueries.store(true, ordering: .relaxed) }
+    /// Rejects new long queries, and further statements of running ones. A running statement ends with its time budget:
+    /// until version 17, libpq could cancel it only through a connection without TLS.
+    func endQueries() { self.pool.endQueries() }
 
-    func close() async throws {
-        self.endQueries()
-        await self.pool.close()
-    }
+    func close() async throws { await self.pool.close() }
 
     // Errors.
 
@@ -161,6 +162,29 @@ final class PostgreSQLDatabase: StoreDatabase {
         case .foreignKey: return ForeignKeyViolation()
         case .unique, .other: return error
         }
+    }
+}
+
+extension PostgreSQLConnection {
+    /// Waits until no other transaction of the database has a snapshot from before the call.
+    /// - Returns: `false` if one still has it at the end of the time.
+    fileprivate func waitForSnapshots(within time: Duration) throws -> Bool {
+        let end = ContinuousClock.now + time
+        let present = "SELECT CAST(CAST(pg_snapshot_xmax(pg_current_snapshot()) AS xid) AS text)"
+        let next: String? = try self.value(sql: present)
+        let sql = """
+            SELECT 1 FROM (
+                SELECT unnest(ARRAY[backend_xmin, backend_xid]) AS xid FROM pg_stat_activity
+                WHERE pid != pg_backend_pid() AND (datname IS NULL OR datname = current_database())
+                UNION ALL SELECT transaction FROM pg_prepared_xacts WHERE database = current_database()
+                UNION ALL SELECT xmin FROM pg_replication_slots) AS held
+            WHERE age(xid) > age(CAST(? AS xid)) LIMIT 1
+            """
+        while try self.hasRow(sql: sql, [next]) {
+            guard ContinuousClock.now < end else { return false }
+            Thread.sleep(forTimeInterval: 0.05)
+        }
+        return true
     }
 }
 #endif

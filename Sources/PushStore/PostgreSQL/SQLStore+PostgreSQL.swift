@@ -9,15 +9,19 @@ extension SQLStore {
     ///     the schema.
     ///   - limits: The limits on queries of the API.
     ///   - isShared: Whether other processes may use the database at the same time.
+    ///   - isPooled: Whether a pooler gives each transaction another connection.
     /// - Throws: ``StoreError``, or ``PostgreSQLAddressError``. A database with a schema of another version is left
     ///   unchanged.
     package convenience init(
         postgreSQL address: String,
         masterKey: MasterKey,
         limits: QueryLimits = QueryLimits(),
-        isShared: Bool = false
+        isShared: Bool = false,
+        isPooled: Bool = false
     ) async throws {
-        try await self.init(try PostgreSQLSettings(address), masterKey: masterKey, limits: limits, isShared: isShared)
+        var settings = try PostgreSQLSettings(address)
+        settings.namesStatements = !isPooled
+        try await self.init(settings, masterKey: masterKey, limits: limits, isShared: isShared)
     }
 
     convenience init(
@@ -30,6 +34,7 @@ extension SQLStore {
         do {
             try await runBlocking {
                 let connection = try PostgreSQLConnection(settings.forMaintenance)
+                try TransferMark.check(connection, path: settings.description)
                 try PostgreSQLSchema.migrate(connection, name: settings.description)
             }
         } catch let error as PostgreSQLError where error.kind != .unavailable {

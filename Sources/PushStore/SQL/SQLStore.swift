@@ -7,8 +7,6 @@ import Synchronization
 package final class SQLStore: ProviderStore {
     let database: any StoreDatabase
     let masterKey: MasterKey
-    /// A cache of API keys by their hashes, by which most requests are authorized. Every change of a key clears it.
-    let keyCache = SharedCache<[UInt8], APIKeyRecord>(maximum: 10_000)
     let owner = LeaseOwner()
     let pageWriter = PageWriter()
     let pageReader = PageReader()

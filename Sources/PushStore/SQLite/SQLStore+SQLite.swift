@@ -56,7 +56,7 @@ extension SQLStore {
     /// Creates a database file that only its owner can read. SQLite gives the files beside it the same mode.
     ///
     /// The file gets its name only once it contains a page, because an empty file counts as a lost database.
-    private static func make(_ path: String) throws {
+    static func make(_ path: String) throws {
         let new = "\(path).new"
         try? FileManager.default.removeItem(atPath: new)
         _ = FileManager.default.createFile(atPath: new, contents: nil, attributes: [.posixPermissions: 0o600])

@@ -30,7 +30,7 @@ package enum NodeDuty: String, CaseIterable, Hashable, Sendable {
 /// A record, or a kind of record, that another node may have changed.
 package struct StoreChange: Hashable, Sendable {
     package enum Kind: String, Hashable, Sendable {
-        case app, key, bridge
+        case app, bridge
         /// The credential, the circuit breaker or the pause of an app's environment.
         case environment
     }

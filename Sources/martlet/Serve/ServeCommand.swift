@@ -28,6 +28,7 @@ struct ServeCommand: AsyncParsableCommand {
 
     @OptionGroup var common: CommonOptions
     @OptionGroup var storage: SettingFlags<ServeSettings.Storage>
+    @OptionGroup var database: SettingFlags<DatabaseSettings>
     @OptionGroup var general: SettingFlags<ServeSettings.General>
     @OptionGroup(title: "Limits") var limits: SettingFlags<ServeSettings.Limits>
     @OptionGroup(title: "Breaker against mass deactivation of tokens") var breaker: SettingFlags<ServeSettings.Breaker>
@@ -39,7 +40,7 @@ struct ServeCommand: AsyncParsableCommand {
 
     func run() async throws {
         let settings = try await self.common.settings([
-            self.storage, self.general, self.limits, self.breaker, self.publishing, self.entitlement,
+            self.storage, self.database, self.general, self.limits, self.breaker, self.publishing, self.entitlement,
             self.compatibility, self.legacy, self.bridge,
         ])
         let configuration = try Self.configuration(settings)
@@ -58,6 +59,7 @@ struct ServeCommand: AsyncParsableCommand {
     /// - Throws: ``SettingsError`` for settings that contradict each other.
     static func configuration(_ settings: SettingsReader) throws -> ProviderConfiguration {
         var configuration = ServeSettings.Storage.configuration(settings)
+        try DatabaseSettings.apply(settings, to: &configuration)
         ServeSettings.General.apply(settings, to: &configuration)
         if let address = configuration.publicOrigin, WebOrigin(address)?.description != address.lowercased() {
             let message = "serve.publicAddress: write the scheme and the host, such as https://push.example.org"

@@ -30,21 +30,11 @@ enum ServeSettings {
             .help("File with the 32 bytes that seal the private keys")
             .detail("It seals passphrases and certificates too, and is made at the first start.")
 
-        static let database = Setting("serve.database", flag: "database")
-            .help("Address of a PostgreSQL database instead of the file, such as postgres://martlet@db/martlet")
-            .detail("Several nodes can share it, see [Several nodes](cluster.md). They need the same master key.")
-            .detail(
-                """
-                A password is never part of it: name a file with `passfile=FILE` in the address or with PGPASSFILE. The connection has to be \
-                encrypted (`sslmode=verify-full`), except to this machine.
-                """
-            )
-        static let nodeName = Setting("serve.node", flag: "node", default: "the name of the host")
-            .help("Name of this node among those that share a database")
-        static let filesDirectory = Setting("serve.filesDirectory", flag: "files-directory", default: "files in the data directory")
+        private static let filesText = "files in the data directory"
+        static let filesDirectory = Setting("serve.filesDirectory", flag: "files-directory", default: filesText)
             .help("Folder of the publishers' files, which all nodes have to share")
 
-        static let settings = [dataDirectory, masterKey, database, nodeName, filesDirectory]
+        static let settings = [dataDirectory, masterKey, filesDirectory]
 
         /// Creates a configuration that has only the paths of the data directory and the master key.
         static func configuration(_ settings: SettingsReader) -> ProviderConfiguration {
@@ -52,8 +42,6 @@ enum ServeSettings {
                 dataDirectory: settings.text(self.dataDirectory),
                 masterKeyPath: settings.string(self.masterKey)
             )
-            configuration.database = settings.string(self.database)
-            configuration.nodeName = settings.string(self.nodeName)
             configuration.filesDirectory = settings.string(self.filesDirectory)
             return configuration
         }

@@ -16,7 +16,7 @@ struct SettingNames: Sendable {
                 byKey[key] = setting
                 byVariable[Setting.environmentVariable(of: key)] = setting
                 let parts = key.split(separator: ".")
-                for length in 1..<max(2, parts.count) { groups.insert(parts.prefix(length).joined(separator: ".")) }
+                for length in 1..<max(1, parts.count) { groups.insert(parts.prefix(length).joined(separator: ".")) }
             }
         }
         (self.byKey, self.byVariable, self.groups) = (byKey, byVariable, groups)

@@ -77,6 +77,28 @@ import Testing
         }
     }
 
+    @Test func aWriterWaitsUntilEverythingIsTaken() throws {
+        try self.withChannel { channel, peer in
+            try channel.triggerUserOutboundEvent(WrittenPartsTaken()).wait()
+            _ = Self.write(100 * 1024, to: channel)
+            var isTaken = false
+            channel.triggerUserOutboundEvent(WrittenPartsTaken()).assumeIsolated().whenSuccess { isTaken = true }
+            peer.take()
+            #expect(!isTaken)
+            peer.take()
+            #expect(isTaken)
+        }
+    }
+
+    @Test func aWriterWaitsForNoClientThatIsGone() throws {
+        try self.withChannel { channel, _ in
+            _ = Self.write(10, to: channel)
+            let taken = channel.triggerUserOutboundEvent(WrittenPartsTaken())
+            try channel.close().wait()
+            try taken.wait()
+        }
+    }
+
     /// Without the bound a slow client would get megabytes at once, and nothing for minutes.
     @Test func theSocketBuffersLittleThatIsUnsent() async throws {
         let group = MultiThreadedEventLoopGroup.singleton

@@ -2,8 +2,11 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import NIOCore
+import NIOEmbedded
+import NIOHTTPTypes
 import PushHTTP
 import PushSupport
+import PushTesting
 import PushTypes
 import Synchronization
 import Testing
@@ -53,13 +56,74 @@ import Testing
         consuming func finish(_ trailingHeaders: HTTPFields?) async throws { self.written.finish() }
     }
 
+    /// Keeps the parts that were written until they are taken.
+    private final class Socket: ChannelOutboundHandler, Sendable {
+        typealias OutboundIn = HTTPResponsePart
+
+        private let state = Mutex<(waiting: [EventLoopPromise<Void>], taken: Int)>(([], 0))
+
+        var waiting: Int { self.state.withLock { $0.waiting.count } }
+        var taken: Int { self.state.withLock { $0.taken } }
+
+        func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+            let promise = promise ?? context.eventLoop.makePromise()
+            self.state.withLock { $0.waiting.append(promise) }
+        }
+
+        func take() {
+            let promise = self.state.withLock { state in
+                state.taken += 1
+                return state.waiting.removeFirst()
+            }
+            promise.succeed()
+        }
+    }
+
+    /// Hands everything to the channel at once, as a task does that has not yet learned that it cannot be written.
+    private struct HastyWriter: ResponseBodyWriter {
+        let channel: any Channel
+        /// Called before each piece.
+        let noted: @Sendable () -> Void
+
+        mutating func write(_ buffer: ByteBuffer) async throws {
+            self.noted()
+            self.channel.writeAndFlush(HTTPResponsePart.body(buffer), promise: nil)
+        }
+
+        consuming func finish(_ trailingHeaders: HTTPFields?) async throws {}
+    }
+
     private let bytes = Budget(.responseBytes)
 
     /// A long response that holds its length.
-    private func held() throws -> Response {
+    private func held(on channel: any Channel = NIOAsyncTestingChannel()) throws -> Response {
         let response = Response.content(Self.content, "text/plain")
         let length = try #require(response.longBody)
-        return response.holding(try self.bytes.take(length, for: BudgetCaller()))
+        return response.holding(try self.bytes.take(length, for: BudgetCaller()), on: channel)
+    }
+
+    @Test(.timeLimit(.patience)) func eachPieceIsWrittenOnceTheSocketHasTakenTheLast() async throws {
+        let socket = Socket()
+        let channel = try await NIOAsyncTestingChannel { channel in
+            let deadline = ResponseDeadlineHandler(deadline: .hours(1), transport: .stream)
+            try channel.pipeline.syncOperations.addHandlers([socket, deadline])
+        }
+        let takenBefore = Mutex<[Int]>([])
+        let response = try self.held(on: channel)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                let writer = HastyWriter(channel: channel) { takenBefore.withLock { $0.append(socket.taken) } }
+                try await response.body.write(writer)
+            }
+            for _ in 0..<3 {
+                try await eventually { socket.waiting == 1 }
+                #expect(self.bytes.usage.held == Self.length)
+                socket.take()
+            }
+            try await group.waitForAll()
+        }
+        #expect(takenBefore.withLock { $0 } == [0, 1, 2])
+        #expect(self.bytes.usage.held == 0)
     }
 
     @Test func aLongResponseIsWrittenInPiecesAndHoldsItsLengthUntilThen() async throws {

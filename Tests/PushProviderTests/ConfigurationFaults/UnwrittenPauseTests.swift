@@ -37,18 +37,17 @@ import Testing
             }
             func errors() -> Int { log.lines.filter { $0.contains("a pause could not be written") }.count }
 
-            let events = ["INSERT", "UPDATE"]
-            for event in events {
-                try await store.database.run(
-                    sql: """
-                        CREATE TRIGGER deny\(event) BEFORE \(event) ON environmentState
-                        BEGIN SELECT RAISE(ABORT, 'denied'); END
-                        """
-                )
+            // A view of distinct rows can be read, and not written.
+            try await store.database.write { database in
+                try database.run(sql: "ALTER TABLE environmentState RENAME TO away")
+                try database.run(sql: "CREATE VIEW environmentState AS SELECT DISTINCT * FROM away")
             }
             try await failConnections { errors() > 0 }
             #expect(try await store.environmentPauses().isEmpty)
-            for event in events { try await store.database.run(sql: "DROP TRIGGER deny\(event)") }
+            try await store.database.write { database in
+                try database.run(sql: "DROP VIEW environmentState")
+                try database.run(sql: "ALTER TABLE away RENAME TO environmentState")
+            }
             try await failConnections { try await !store.environmentPauses().isEmpty }
 
             // Another failure finds the store unreadable, which is no reason to end a pause that is written.

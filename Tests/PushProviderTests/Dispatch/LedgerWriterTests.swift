@@ -63,7 +63,7 @@ import Testing
         let written = await withTaskGroup(of: Bool.self) { group in
             for number in Int64(10)...15 {
                 group.addTask {
-                    let commit = try? await ledger.commit(PageResult(notificationNumber: number))
+                    let commit = try? await ledger.commit(PageResult(notificationNumber: number), of: 1)
                     return (commit != nil) == (number != 13)
                 }
                 group.addTask { (try? await ledger.accept(request).acceptance) == .accepted }
@@ -71,6 +71,37 @@ import Testing
             return await group.reduce(true) { $0 && $1 }
         }
         #expect(written)
+    }
+
+    @Test func writesForManyShareNoTransactionWithOthers() async throws {
+        let store = ScriptedDispatchStore { _ in nil }
+        let (time, now) = (ManualTime(), Timestamp.atOnce)
+        let ledger = LedgerWriter(store: store, lease: .seconds(60), time: time)
+        let accepted = try await withThrowingTaskGroup(of: Bool.self) { group in
+            for number in 1...60 {
+                let count = [1, 8, 9, 400, 1000, 5000][number % 6]
+                var request = try Self.request(number, app: Int64(number % 3), isClaimed: false)
+                request.notification.audience = .tokens((1...count).map { .numbered(number * 5000 + $0) })
+                group.addTask { [request] in try await ledger.accept(request).acceptance == .accepted }
+                group.addTask {
+                    var page = PageResult(notificationNumber: Int64(number))
+                    let delivery = DeliveryResult(recipient: 1, device: 1, state: .accepted, attempts: 1, at: now)
+                    page.deliveries = Array(repeating: delivery, count: count)
+                    return try await ledger.commit(page, of: Int64(number % 3)) == .inProgress
+                }
+            }
+            return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+        }
+        #expect(accepted == 120)
+        for transaction in store.transactions.withLock({ $0 }) {
+            let requests = transaction.requests.map { request in
+                if case .tokens(let tokens) = request.notification.audience { tokens.count } else { 0 }
+            }
+            let sizes = requests + transaction.pages.map(\.deliveries.count)
+            let isForFew = sizes.allSatisfy { $0 <= DirectDispatch.maximumTokens }
+            #expect(isForFew || sizes.allSatisfy { $0 > DirectDispatch.maximumTokens })
+            #expect(isForFew || sizes.count == 1 || sizes.reduce(0, +) <= LedgerWriter.maximumRecipients)
+        }
     }
 
     @Test func aDiskErrorFailsAllAtOnce() async throws {

@@ -36,13 +36,14 @@ import Testing
                         } while !end.isThere.withLock { $0 }
                     }
                     group.addTask {
+                        // Also after an error, as the group waits for the other task.
+                        defer { end.isThere.withLock { $0 = true } }
                         try await withThrowingTaskGroup(of: Void.self) { people in
                             people.addTask { try await Self.changeURL(store, id, url) }
                             people.addTask { try await Self.rotate(store, id) }
                             people.addTask { try await Self.changeEvents(store, id) }
                             try await people.waitForAll()
                         }
-                        end.isThere.withLock { $0 = true }
                     }
                     try await group.waitForAll()
                 }

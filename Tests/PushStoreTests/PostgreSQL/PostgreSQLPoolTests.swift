@@ -127,9 +127,83 @@ import Testing
         }
     }
 
+    /// A closure that catches the conflict, and throws an error of its own.
+    @Test(arguments: [true, false]) func aConflictIsNotHiddenByTheClosure(inAttempt: Bool) async throws {
+        struct Stop: Error {}
+        try await self.withPool { pool async throws in
+            let attempts = Counter()
+            let value = try await pool.write { database throws -> Int in
+                try database.run(sql: Self.increment)
+                guard attempts.increment() < 3 else { return 7 }
+                let error = #expect(throws: PostgreSQLError.self) {
+                    if inAttempt {
+                        try database.attempt { try Self.conflict(in: database) }
+                    } else {
+                        try Self.conflict(in: database)
+                    }
+                }
+                if let error { #expect(database.hasEnded(after: error)) }
+                if attempts.count == 1 { throw Stop() }
+                return 0
+            }
+            #expect(value == 7)
+            #expect(try await self.number(pool) == 1)
+        }
+    }
+
+    private static func conflict(in database: any SQLConnection) throws {
+        try database.run(sql: "DO $$ BEGIN RAISE EXCEPTION USING errcode = '40001'; END $$")
+    }
+
+    // Prepared statements.
+
+    @Test func aPlanOfAnEarlierSchemaIsReplaced() async throws {
+        try await self.withPool(connections: 1) { pool async throws in
+            func extra() async throws -> Int? {
+                try await pool.write { try $0.row(sql: "SELECT * FROM counter WHERE id = 1")?["extra"] }
+            }
+            #expect(try await extra() == nil)
+            try await pool.write(.queries) { _ = try $0.run(sql: "ALTER TABLE counter ADD COLUMN extra int DEFAULT 5") }
+            #expect(try await extra() == 5)
+        }
+    }
+
+    @Test func plansThatTheServerHasForgottenAreMadeAgain() async throws {
+        try await self.withPool(connections: 1) { pool async throws in
+            for number in 1...3 {
+                #expect(try await pool.write { try $0.run(sql: Self.increment) } == 1)
+                try await pool.write { _ = try $0.run(sql: "DEALLOCATE ALL") }
+                #expect(try await self.number(pool) == number)
+            }
+            // Also one of them that the connection gives up to have room.
+            try await self.fill(pool)
+        }
+    }
+
+    /// Prepares more statements than a connection keeps.
+    private func fill(_ pool: PostgreSQLPool) async throws {
+        try await pool.write { database in
+            for number in 0..<600 { try database.run(sql: "SELECT \(number)") }
+        }
+    }
+
+    /// It is no conflict, however often the statement runs.
+    @Test func aStatementThatIsNotSupportedIsAFault() async throws {
+        try await self.withPool(connections: 1) { pool async throws in
+            for _ in 0..<2 {
+                let error = try await self.failure {
+                    try await pool.write { database in
+                        _ = try database.run(sql: "DO $$ BEGIN RAISE EXCEPTION USING errcode = '0A000'; END $$")
+                    }
+                }
+                #expect(error.kind == .other)
+            }
+        }
+    }
+
     @Test func aLockIsWaitedForOnlySoLong() async throws {
         try await self.withPool(lockTimeout: .milliseconds(50)) { pool async throws in
-            try await pool.write(.urgent) { database in
+            try await pool.write(.queries) { database in
                 try database.run(sql: Self.increment)
                 let end = DispatchSemaphore(value: 0)
                 Task {
@@ -275,6 +349,18 @@ import Testing
         }
     }
 
+    /// The server takes no more connections, and one of two threads has none.
+    @Test func aThreadThatCannotConnectLeavesItsCallsToOthers() async throws {
+        let proxy = try PostgreSQLProxy(to: PostgreSQLServer.shared.folder)
+        defer { proxy.stop() }
+        try await self.withPool(through: proxy) { pool async throws in
+            proxy.refuse()
+            for _ in 0..<20 { #expect(try await pool.write { try $0.run(sql: Self.increment) } == 1) }
+            try proxy.start()
+            #expect(try await self.number(pool) == 20)
+        }
+    }
+
     // The wait for a connection.
 
     @Test func aPoolWithoutAFreeConnectionSaysSoInTime() async throws {
@@ -299,7 +385,7 @@ import Testing
                 }
             }
             #expect(ContinuousClock.now - start < .seconds(10))
-            #expect(pool.waitingCount(.commits) == 0)
+            #expect(pool.counts(.commits).waiting == 0)
             // The other lanes are free.
             #expect(try await self.number(pool) == 0)
             end.signal()
@@ -363,7 +449,7 @@ import Testing
                 group.addTask {
                     while began.count < 33 { try? await Task.sleep(for: .milliseconds(5)) }
                     async let closing: Void = pool.close()
-                    while pool.waitingCount(.commits) > 0 { try? await Task.sleep(for: .milliseconds(5)) }
+                    while pool.counts(.commits).waiting > 0 { try? await Task.sleep(for: .milliseconds(5)) }
                     for _ in 0..<3 { end.signal() }
                     await closing
                     await pool.close()

@@ -40,8 +40,15 @@ final class PostgreSQLProxy: Sendable {
 
     /// Cuts all connections, and takes no more.
     func stop() {
+        self.refuse()
         self.state.withLock { state in
             for socket in state.sockets { shutdown(socket, Int32(SHUT_RDWR)) }
+        }
+    }
+
+    /// Takes no more connections.
+    func refuse() {
+        self.state.withLock { state in
             if let listener = state.listener { shutdown(listener, Int32(SHUT_RDWR)) }
             state.listener = nil
         }

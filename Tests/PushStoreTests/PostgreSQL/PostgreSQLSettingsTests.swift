@@ -6,14 +6,12 @@ import Testing
 
 /// The addresses of databases, and the kinds of errors.
 @Suite struct PostgreSQLSettingsTests {
+    /// Returns the parameters that libpq finds in the connection string of an address.
     private func parameters(_ address: String) throws -> [String: String] {
-        try PostgreSQLSettings(address).withParameters { keywords, values in
-            var parameters: [String: String] = [:]
-            for (keyword, value) in zip(keywords, values) {
-                if let keyword, let value { parameters[String(cString: keyword)] = String(cString: value) }
-            }
-            return parameters
-        }
+        let settings = try PostgreSQLSettings(address)
+        let parameters = try PostgreSQLSettings.parse(settings.connectionString)
+        #expect(parameters == settings.parameters)
+        return parameters
     }
 
     @Test func theServerIsVerifiedUnlessTheAddressIsLocal() throws {
@@ -22,7 +20,6 @@ import Testing
         #expect(far["sslmode"] == "verify-full")
         #expect(far["target_session_attrs"] == "read-write")
         #expect(far["connect_timeout"] == "5")
-        #expect(far["password"] == "")
         #expect(try self.parameters("host=/run/postgresql")["sslmode"] == "verify-full")
         for host in ["/run/postgresql", "localhost", "127.0.0.1", "::1", "localhost,/tmp"] {
             #expect(try self.parameters("host=\(host) sslmode=disable")["sslmode"] == "disable")
@@ -30,6 +27,8 @@ import Testing
         for address in [
             "postgres://db1/martlet?sslmode=require", "host=localhost,db1 sslmode=disable",
             "host=localhost hostaddr=10.0.0.1 sslmode=prefer", "service=martlet sslmode=allow",
+            "host=db1 hostaddr='' sslmode=disable", "host=,db1 sslmode=disable", "host=db1,localhost sslmode=disable",
+            "host=db1,db2 hostaddr=127.0.0.1, sslmode=disable", "host=db1 hostaddr=, sslmode=disable",
         ] {
             #expect(throws: PostgreSQLAddressError.self) { try PostgreSQLSettings(address) }
         }
@@ -44,6 +43,25 @@ import Testing
     func aPasswordIsRefusedAndNotRepeated(address: String) throws {
         let error = #expect(throws: PostgreSQLAddressError.self) { try PostgreSQLSettings(address) }
         #expect(error?.description.contains("secret-1") == false)
+    }
+
+    /// libpq takes an empty password for the only one, and looks into the file, but takes none for that in PGPASSWORD.
+    @Test(arguments: ["host=localhost", "host=localhost password=", "postgres://a:@localhost/b?password="])
+    func noPasswordComesFromTheEnvironment(address: String) throws {
+        #expect(try self.parameters(address)["password"] == nil)
+        #expect(try PostgreSQLSettings(address).connectionString.contains("password=''"))
+    }
+
+    @Test func anEmptyValueIsNone() throws {
+        #expect(try self.parameters("host=db1 sslmode='' passfile=")["sslmode"] == "verify-full")
+        #expect(try self.parameters("host=db1 hostaddr=''")["hostaddr"] == nil)
+    }
+
+    @Test func everyValueArrives() throws {
+        let parameters = try self.parameters(#"host='/tmp/it\'s \\ here' application_name='a=b\\' dbname=postgres://c"#)
+        #expect(parameters["host"] == #"/tmp/it's \ here"#)
+        #expect(parameters["application_name"] == #"a=b\"#)
+        #expect(parameters["dbname"] == "postgres://c")
     }
 
     @Test func aPasswordFileHasToBeReadable() throws {

@@ -21,6 +21,9 @@ struct SystemPages: PageArea {
             let label = StateLabel.model(name == "accepted" ? "due" : name, request.texts)
             return ["stateLabel": label, "count": PageNumber(value: Double(count))]
         }
+        model["nodes"] = (model["nodes"] as? [PageModel])?.map { node in
+            ["address": false, "endedAt": false].merging(node) { $1 }
+        }
         return request.page("system", title: "system.title", model)
     }
 }

@@ -115,7 +115,7 @@ struct HealthProblemModel {
         case .webhookDisabled, .webhookFailing:
             return mayOperate ? .page(label: "see", path: "\(self.appPath)/webhooks/\(self.object)") : nil
         case .filesMissing: return .page(label: "see", path: "\(self.appPath)/publishing/files")
-        case .diskLow, .logGrows: return .page(label: "see", path: "/system")
+        case .diskLow, .logGrows, .nodeLost: return .page(label: "see", path: "/system")
         case .bridgeOverruled: return nil
         }
     }

@@ -25,6 +25,7 @@ final class PostgreSQLConnection: SQLConnection {
     private let connection: OpaquePointer
     private let settings: PostgreSQLSettings
     private let columns: [String: String]
+    private let isEnding: @Sendable () -> Bool
     /// The sources of the kept statements by their texts.
     private var sources: [String: PostgreSQLSource] = [:]
     /// The number of plans that the server keeps for this connection.
@@ -33,16 +34,25 @@ final class PostgreSQLConnection: SQLConnection {
     private var names = 0
     /// The first error of the transaction, which is also that of its end.
     private var transactionError: PostgreSQLError?
+    /// A Boolean value that indicates whether the last transaction has begun.
+    private(set) var hasBegun = false
     /// The error after which the connection is of no more use.
     private(set) var loss: PostgreSQLError?
 
     /// Connects to the first of the servers that takes writes, which waits at most ``PostgreSQLSettings`` say.
-    /// - Parameter columns: The known names of columns by their names in lower case.
+    /// - Parameters:
+    ///   - columns: The known names of columns by their names in lower case.
+    ///   - isEnding: A function that returns whether no further statement begins. It is called before each of them.
     /// - Throws: ``PostgreSQLError`` of the kind `unavailable`.
-    init(_ settings: PostgreSQLSettings, columns: [String: String] = [:]) throws {
-        let connection = settings.withParameters { PQconnectdbParams($0, $1, 0) }
-        guard let connection else { throw PostgreSQLError.unavailable("there is no memory for a connection") }
-        (self.connection, self.settings, self.columns) = (connection, settings, columns)
+    init(
+        _ settings: PostgreSQLSettings,
+        columns: [String: String] = [:],
+        isEnding: @escaping @Sendable () -> Bool = { false }
+    ) throws {
+        guard let connection = PQconnectdb(settings.connectionString) else {
+            throw PostgreSQLError.unavailable("there is no memory for a connection")
+        }
+        (self.connection, self.settings, self.columns, self.isEnding) = (connection, settings, columns, isEnding)
         // Without this, libpq writes notices to the standard error.
         _ = PQsetNoticeReceiver(connection, { _, _ in }, nil)
         guard PQstatus(connection) == CONNECTION_OK else {
@@ -78,8 +88,7 @@ final class PostgreSQLConnection: SQLConnection {
     func hasTable(_ name: String) throws -> Bool {
         try self.hasRow(
             sql: """
-                SELECT 1 FROM pg_catalog.pg_class WHERE relname = lower(?) AND relkind IN ('r', 'p')
-                AND pg_catalog.pg_table_is_visible(oid)
+                SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = current_schema() AND tablename = lower(?)
                 """,
             [name]
         )
@@ -110,12 +119,9 @@ final class PostgreSQLConnection: SQLConnection {
             try self.command("RELEASE SAVEPOINT attempt")
             return value
         } catch {
-            switch self.transactionError?.kind {
-            case nil, .foreignKey, .unique, .other:
+            if self.transactionError?.endsTransaction != true {
                 try self.command("ROLLBACK TO SAVEPOINT attempt; RELEASE SAVEPOINT attempt")
                 self.transactionError = nil
-            // The whole transaction has to be repeated, or cannot go on.
-            case .unavailable, .serialization, .timeout, .readOnly, .cannotWrite: break
             }
             throw error
         }
@@ -147,13 +153,13 @@ final class PostgreSQLConnection: SQLConnection {
     private func encode(
         _ source: PostgreSQLSource,
         _ values: [SQLValue]
-    ) throws -> (plan: PostgreSQLPlan, parameters: PostgreSQLParameters) {
+    ) throws -> (plan: PostgreSQLPlan, parameters: PostgreSQLParameters, isNew: Bool) {
         for plan in source.plans {
-            if let parameters = PostgreSQLParameters(values, plan.parameterTypes) { return (plan, parameters) }
+            if let parameters = PostgreSQLParameters(values, plan.parameterTypes) { return (plan, parameters, false) }
         }
         let plan = try self.prepare(source, for: values)
         guard let parameters = PostgreSQLParameters(values, plan.parameterTypes) else { throw SQLArgumentError() }
-        return (plan, parameters)
+        return (plan, parameters, true)
     }
 
     private func prepare(_ source: PostgreSQLSource, for values: [SQLValue]) throws -> PostgreSQLPlan {
@@ -165,9 +171,8 @@ final class PostgreSQLConnection: SQLConnection {
             self.names += 1
             name = "m\(String(Self.hash(source.text.sql), radix: 16))_\(self.names)"
         }
-        let sql = source.text.sql
-        _ = try self.answer(sql: sql) { PQsendPrepare($0, name, sql, Int32(types.count), types) }
-        let description = try self.answer(sql: sql) { PQsendDescribePrepared($0, name) }
+        _ = try self.answer { PQsendPrepare($0, name, source.text.sql, Int32(types.count), types) }
+        let description = try self.answer { PQsendDescribePrepared($0, name) }
         let plan = PostgreSQLPlan(
             name: name,
             parameterTypes: description.parameterTypes,
@@ -179,11 +184,12 @@ final class PostgreSQLConnection: SQLConnection {
     }
 
     func execute(_ source: PostgreSQLSource, _ values: [SQLValue]) throws -> PostgreSQLResult {
-        let (plan, parameters) = try self.encode(source, values)
-        let sql = source.text.sql
+        guard !self.isEnding() else { throw StoreError.ending }
+        let (plan, parameters, isNew) = try self.encode(source, values)
         return try parameters.withArguments { count, values, lengths, formats in
-            try self.answer(sql: sql) { connection in
-                plan.name.isEmpty
+            try self.answer(mayBeOutdated: !isNew) { connection in
+                let sql = source.text.sql
+                return plan.name.isEmpty
                     ? PQsendQueryParams(connection, sql, count, plan.parameterTypes, values, lengths, formats, 1)
                     : PQsendQueryPrepared(connection, plan.name, count, values, lengths, formats, 1)
             }
@@ -200,11 +206,39 @@ final class PostgreSQLConnection: SQLConnection {
 
     /// Runs commands without parameters and results, which a semicolon separates.
     @discardableResult
-    func command(_ sql: String) throws -> PostgreSQLResult { try self.answer(sql: sql) { PQsendQuery($0, sql) } }
+    func command(_ sql: String) throws -> PostgreSQLResult { try self.answer { PQsendQuery($0, sql) } }
 
+    /// Adds rows with a command `COPY … FROM STDIN`.
+    /// - Parameter rows: The whole data, in the format that the command names.
+    func copy(_ sql: String, _ rows: [UInt8]) throws {
+        _ = try self.answer(copying: rows) { PQsendQuery($0, sql) }
+    }
+
+    /// Runs `body` in a transaction. An error leaves the connection without one, or lost.
     /// - Parameter limit: The maximum time of a statement, if it is shorter than that of the settings.
-    func begin(_ isolation: Isolation, within limit: Duration? = nil) throws {
-        self.transactionError = nil
+    /// - Throws: The error of `body`, or the ``PostgreSQLError`` that has ended the transaction before, whatever `body`
+    ///   has made of it. If it is ``PostgreSQLError/isCommitUnknown``, the transaction may be committed.
+    func transaction<Value>(
+        _ isolation: Isolation,
+        within limit: Duration? = nil,
+        _ body: (any SQLConnection) throws -> Value
+    ) throws -> Value {
+        (self.transactionError, self.hasBegun) = (nil, false)
+        do {
+            try self.begin(isolation, within: limit)
+            self.hasBegun = true
+            let value = try body(self)
+            try self.commit(isolation)
+            return value
+        } catch {
+            let first = self.transactionError
+            self.rollback()
+            if let first, first.endsTransaction { throw first }
+            throw error
+        }
+    }
+
+    private func begin(_ isolation: Isolation, within limit: Duration?) throws {
         // Behind a pooler, the settings of a session would be those of another's.
         var timeouts = self.settings.namesStatements ? "" : ";\(self.settings.timeoutCommands(isLocal: true))"
         if let limit, limit < self.settings.statementTimeout {
@@ -214,9 +248,7 @@ final class PostgreSQLConnection: SQLConnection {
         try self.command(isolation.command + timeouts)
     }
 
-    /// Commits the transaction.
-    /// - Throws: ``PostgreSQLError``. If it is ``PostgreSQLError/isCommitUnknown``, the transaction may be committed.
-    func commit() throws {
+    private func commit(_ isolation: Isolation) throws {
         let wasLost = self.loss != nil
         do {
             let result = try self.command("COMMIT")
@@ -225,37 +257,17 @@ final class PostgreSQLConnection: SQLConnection {
                 throw self.transactionError ?? PostgreSQLError(kind: .other, message: "the transaction was rolled back")
             }
         } catch var error as PostgreSQLError {
-            error.isCommitUnknown = error.kind == .unavailable && !wasLost
+            error.isCommitUnknown = error.kind == .unavailable && !wasLost && isolation != .snapshot
+            self.transactionError = error
             throw error
         }
     }
 
     /// Ends the transaction, also after an error. If that fails, the connection is lost, and the server ends it.
-    func rollback() {
+    private func rollback() {
         guard self.loss == nil else { return }
         do { try self.command("ROLLBACK") } catch {
             self.loss = self.loss ?? .unavailable("the transaction could not be rolled back")
-        }
-    }
-
-    /// Runs `body` in a transaction.
-    func transaction<Value>(_ isolation: Isolation, _ body: (any SQLConnection) throws -> Value) throws -> Value {
-        try self.begin(isolation)
-        return try self.finish(isolation, body)
-    }
-
-    /// Runs `body` in the transaction that has begun, and ends it.
-    func finish<Value>(_ isolation: Isolation, _ body: (any SQLConnection) throws -> Value) throws -> Value {
-        do {
-            let value = try body(self)
-            do { try self.commit() } catch var error as PostgreSQLError {
-                if isolation == .snapshot { error.isCommitUnknown = false }
-                throw error
-            }
-            return value
-        } catch {
-            self.rollback()
-            throw error
         }
     }
 
@@ -272,21 +284,31 @@ final class PostgreSQLConnection: SQLConnection {
     }
 
     /// Sends a command, and waits for its answer.
-    private func answer(sql: String, _ send: (OpaquePointer) -> Int32) throws -> PostgreSQLResult {
+    /// - Parameters:
+    ///   - mayBeOutdated: Whether it uses a plan from before, whose tables may have changed since.
+    ///   - rows: The data of a `COPY`, or `nil` for any other command.
+    private func answer(
+        mayBeOutdated: Bool = false,
+        copying rows: [UInt8]? = nil,
+        _ send: (OpaquePointer) -> Int32
+    ) throws -> PostgreSQLResult {
         if let loss { throw loss }
         do {
             guard send(self.connection) == 1 else { throw PostgreSQLError.unavailable(self.lastMessage) }
-            return try self.receive(sql: sql)
-        } catch let error as PostgreSQLError {
+            return try self.receive(copying: rows)
+        } catch var error as PostgreSQLError {
+            // Another result than that of the plan, or no plan of this name: a new connection knows neither.
+            let isOutdated = error.state == "0A000" && mayBeOutdated || error.state == "26000"
+            if isOutdated { error.kind = .serialization }
             self.transactionError = self.transactionError ?? error
-            if error.endsConnection || PQstatus(self.connection) != CONNECTION_OK { self.loss = error }
+            if isOutdated || error.endsConnection || PQstatus(self.connection) != CONNECTION_OK { self.loss = error }
             throw error
         }
     }
 
     /// Waits for all results of a command, and returns the last one.
     /// - Throws: The first error among them.
-    private func receive(sql: String) throws -> PostgreSQLResult {
+    private func receive(copying rows: [UInt8]?) throws -> PostgreSQLResult {
         // A server that hangs does not keep to its own limit.
         let end = ContinuousClock.now + self.settings.longestAnswer
         try self.flush(until: end)
@@ -297,14 +319,32 @@ final class PostgreSQLConnection: SQLConnection {
             last = result
             switch result.status {
             case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY: break
+            case PGRES_COPY_IN where rows != nil: try self.send(rows ?? [], until: end)
             case PGRES_COPY_IN, PGRES_COPY_OUT, PGRES_COPY_BOTH:
                 throw PostgreSQLError.unavailable("a statement has begun a COPY")
-            default: failure = failure ?? PostgreSQLError(result, sql: sql)
+            default: failure = failure ?? PostgreSQLError(result)
             }
         }
         if let failure { throw failure }
         guard let last else { throw PostgreSQLError.unavailable(self.lastMessage) }
         return last
+    }
+
+    /// Sends the data of a `COPY` that has begun.
+    private func send(_ rows: [UInt8], until end: ContinuousClock.Instant) throws {
+        var rest = rows[...]
+        while !rest.isEmpty {
+            let part = rest.prefix(1 << 20)
+            let sent = part.withUnsafeBytes { bytes in
+                let start = bytes.assumingMemoryBound(to: CChar.self).baseAddress
+                return PQputCopyData(self.connection, start, Int32(bytes.count))
+            }
+            guard sent == 1 else { throw PostgreSQLError.unavailable(self.lastMessage) }
+            try self.flush(until: end)
+            rest = rest.dropFirst(part.count)
+        }
+        guard PQputCopyEnd(self.connection, nil) == 1 else { throw PostgreSQLError.unavailable(self.lastMessage) }
+        try self.flush(until: end)
     }
 
     private func flush(until end: ContinuousClock.Instant) throws {

@@ -23,19 +23,24 @@ struct PostgreSQLError: Error, Hashable, Sendable, CustomStringConvertible {
         case other
     }
 
-    let kind: Kind
+    var kind: Kind
     /// The five characters of the SQLSTATE; `nil` if the error is of the connection.
     var state: String?
     var message: String
-    /// The name of the constraint that a value does not meet.
-    var constraint: String?
-    var sql: String?
     /// A Boolean value that indicates whether the error came during a commit, so that its end is unknown.
     var isCommitUnknown = false
 
     var description: String {
         let end = self.isCommitUnknown ? " (whether the transaction was committed is unknown)" : ""
         return "PostgreSQL: \(self.message)\(self.state.map { " (\($0))" } ?? "")\(end)"
+    }
+
+    /// A Boolean value that indicates whether the error is that of the whole transaction, which cannot go on.
+    var endsTransaction: Bool {
+        switch self.kind {
+        case .unavailable, .serialization, .timeout, .readOnly, .cannotWrite: true
+        case .foreignKey, .unique, .other: false
+        }
     }
 
     /// A Boolean value that indicates whether the connection is thrown away, whatever libpq says of its state.
@@ -64,10 +69,9 @@ struct PostgreSQLError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Creates the error of a result.
-    init(_ result: PostgreSQLResult, sql: String?) {
+    init(_ result: PostgreSQLResult) {
         let state = result.errorField("C")
-        self.kind = Self.kind(state: state, severity: result.errorField("V"))
-        (self.state, self.sql, self.constraint) = (state, sql, result.errorField("n"))
+        (self.state, self.kind) = (state, Self.kind(state: state, severity: result.errorField("V")))
         self.message = result.errorField("M") ?? result.errorMessage
     }
 

@@ -11,6 +11,7 @@ final class PostgreSQLLane: Sendable {
         /// The number of the calls at the start of `calls` that were taken.
         var taken = 0
         var threads: Int
+        var running = 0
         var isClosed = false
         var isExpiryScheduled = false
         /// The error of the last attempt to connect, or `nil` if it succeeded.
@@ -28,20 +29,25 @@ final class PostgreSQLLane: Sendable {
             self.taken = 0
         }
 
+        /// Returns whether a call waits, and forgets those before it whose callers have left.
+        mutating func hasNext() -> Bool {
+            while let first, !first.call.isWaiting { self.removeFirst() }
+            return self.first != nil
+        }
+
         /// Takes the first call whose caller still waits.
         mutating func next() -> (any PostgreSQLWaitingCall)? {
-            while let call = self.first?.call {
-                self.removeFirst()
-                if call.isWaiting { return call }
-            }
-            return nil
+            guard self.hasNext(), let call = self.first?.call else { return nil }
+            self.removeFirst()
+            self.running += 1
+            return call
         }
     }
 
     private let lane: PostgreSQLPool.Lane
     private let limits: PostgreSQLPool.Limits
     private let state: Mutex<State>
-    /// Counts the calls that no thread has been woken for.
+    /// Counts the calls that no thread has been woken for: at least as many as wait, and some that have left.
     private let arrivals = DispatchSemaphore(value: 0)
     /// Wakes the threads that wait before they connect again.
     private let closing = DispatchSemaphore(value: 0)
@@ -57,13 +63,25 @@ final class PostgreSQLLane: Sendable {
         (self.lane, self.limits) = (lane, limits)
         self.state = Mutex(State(threads: count))
         for number in 1...count {
-            let thread = Thread { self.serve(PostgreSQLSession(settings, columns: columns)) }
+            let thread = Thread {
+                self.serve(
+                    PostgreSQLSession {
+                        try PostgreSQLConnection(settings, columns: columns) { lane == .queries && self.isClosed }
+                    }
+                )
+            }
             thread.name = "pq-\(lane)-\(number)"
             thread.start()
         }
     }
 
-    var waitingCount: Int { self.state.withLock { $0.calls.dropFirst($0.taken).count { $0.call.isWaiting } } }
+    private var isClosed: Bool { self.state.withLock { $0.isClosed } }
+
+    var counts: (running: Int, waiting: Int) {
+        self.state.withLock { state in
+            (state.running, state.calls.dropFirst(state.taken).count { $0.call.isWaiting })
+        }
+    }
 
     /// Appends a call, which fails if no connection is free in time.
     func append(_ call: any PostgreSQLWaitingCall) {
@@ -104,37 +122,37 @@ final class PostgreSQLLane: Sendable {
 
     /// Serves calls on the connection of a thread, until the lane is closed.
     private func serve(_ session: PostgreSQLSession) {
+        var (generator, failures) = (SystemRandomNumberGenerator(), 0)
         while true {
             self.arrivals.wait()
-            guard !self.state.withLock({ $0.isClosed }) else { break }
-            // A call is taken once there is a connection for it, so that another thread may have it before.
-            guard self.connect(session), let call = self.state.withLock({ $0.next() }) else { continue }
-            call.run(on: session)
+            guard !self.isClosed else { break }
+            guard self.state.withLock({ $0.hasNext() }) else { continue }
+            do {
+                // A call is taken once there is a connection for it, so that another thread may have it before.
+                try session.connect()
+                failures = 0
+                let call = self.state.withLock { state in
+                    state.connectionError = nil
+                    return state.next()
+                }
+                guard let call else { continue }
+                call.run(on: session)
+                self.state.withLock { $0.running -= 1 }
+            } catch {
+                // The call is left to any thread, of which one may have a connection.
+                self.arrivals.signal()
+                failures += 1
+                self.state.withLock { $0.connectionError = (error as? PostgreSQLError)?.message ?? "\(error)" }
+                let delay = self.limits.reconnection.delay(afterFailures: failures, using: &generator)
+                _ = self.closing.wait(timeout: .now() + delay / .seconds(1))
+            }
         }
+        session.disconnect()
         let isLast = self.state.withLock { state in
             state.threads -= 1
             return state.threads == 0
         }
         if isLast { self.closed.resolve(.success(())) }
-    }
-
-    /// Connects a session, and tries again as long as calls wait.
-    /// - Returns: `false` if none waits any more.
-    private func connect(_ session: PostgreSQLSession) -> Bool {
-        var (generator, failures) = (SystemRandomNumberGenerator(), 0)
-        while true {
-            do {
-                try session.connect()
-                if failures > 0 { self.state.withLock { $0.connectionError = nil } }
-                return true
-            } catch {
-                failures += 1
-                self.state.withLock { $0.connectionError = (error as? PostgreSQLError)?.message ?? "\(error)" }
-            }
-            let delay = self.limits.reconnection.delay(afterFailures: failures, using: &generator)
-            let isClosing = self.closing.wait(timeout: .now() + delay / .seconds(1)) == .success
-            if isClosing || self.waitingCount == 0 { return false }
-        }
     }
 
     func close() {

@@ -5,14 +5,16 @@ import PushSupport
 final class PostgreSQLPool: Sendable {
     /// The kinds of calls that have connections of their own.
     enum Lane: CaseIterable, Hashable, Sendable {
-        case commits, reads
-        /// The calls for urgent notifications.
-        case urgent
+        case commits
+        /// The short reads, of the dispatcher and of look-ups.
+        case reads
+        /// The queries that may take long.
+        case queries
     }
 
     struct Limits: Sendable {
         /// The numbers of connections. A lane without a number has one.
-        var connections: [Lane: Int] = [.commits: 4, .reads: 4, .urgent: 2]
+        var connections: [Lane: Int] = [.commits: 4, .reads: 4, .queries: 2]
         /// The maximum time for which a call waits for a connection.
         var wait: Duration = .seconds(5)
         /// The maximum number of times that a transaction is repeated because others conflict with it.
@@ -35,8 +37,8 @@ final class PostgreSQLPool: Sendable {
         )
     }
 
-    /// The number of calls of a lane that wait for a connection.
-    func waitingCount(_ lane: Lane) -> Int { self.lanes[lane]?.waitingCount ?? 0 }
+    /// Returns the number of calls of a lane that run, and the number of those that wait for a connection.
+    func counts(_ lane: Lane) -> (running: Int, waiting: Int) { self.lanes[lane]?.counts ?? (0, 0) }
 
     /// Runs `body` in a transaction that has been committed when the method returns.
     ///
@@ -86,7 +88,11 @@ final class PostgreSQLPool: Sendable {
         }
     }
 
-    /// Fails the calls that wait, and returns once the running ones have finished and all threads have ended.
+    /// Fails the queries that wait and those to come with ``StoreError/ending``, and the running ones with their next
+    /// statement.
+    func endQueries() { self.lanes[.queries]?.close() }
+
+    /// Fails the calls that wait, and returns once the running ones have finished and all connections are closed.
     func close() async {
         for lane in self.lanes.values { lane.close() }
         for lane in self.lanes.values { await lane.waitUntilClosed() }

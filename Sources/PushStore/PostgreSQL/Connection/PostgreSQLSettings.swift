@@ -18,8 +18,8 @@ struct PostgreSQLSettings: Sendable, CustomStringConvertible {
     /// The maximum number of statements that a connection keeps.
     var maximumStatements = 512
 
-    /// The parameters of libpq, of which a password is never one.
-    private var parameters: [String: String]
+    /// The parameters of libpq, of which a password is never one, and none is empty.
+    let parameters: [String: String]
 
     var longestAnswer: Duration { self.statementTimeout + self.answerGrace }
 
@@ -41,9 +41,9 @@ struct PostgreSQLSettings: Sendable, CustomStringConvertible {
     ///   of libpq's keywords such as `host=/run/postgresql dbname=martlet`.
     /// - Throws: ``PostgreSQLAddressError``.
     init(_ address: String) throws {
-        self.parameters = try Self.parse(address)
+        let given = try Self.parse(address)
         // A password in an argument is visible to every user of the machine.
-        for secret in ["password", "sslpassword"] where self.parameters[secret] != nil {
+        for secret in ["password", "sslpassword"] where given[secret] != nil {
             throw PostgreSQLAddressError(
                 why: """
                     it contains a password, which other users of this machine could see: write it to a file of the form \
@@ -52,7 +52,7 @@ struct PostgreSQLSettings: Sendable, CustomStringConvertible {
                     """
             )
         }
-        if let file = self.parameters["passfile"], !FileManager.default.isReadableFile(atPath: file) {
+        if let file = given["passfile"], !FileManager.default.isReadableFile(atPath: file) {
             throw PostgreSQLAddressError(why: "the file \(file) with the password cannot be read")
         }
         let defaults = [
@@ -60,9 +60,7 @@ struct PostgreSQLSettings: Sendable, CustomStringConvertible {
             "keepalives_count": "3", "keepalives_idle": "10", "keepalives_interval": "5", "sslmode": "verify-full",
             "target_session_attrs": "read-write", "tcp_user_timeout": "15000",
         ]
-        self.parameters.merge(defaults) { given, _ in given }
-        // An empty password keeps libpq from that in PGPASSWORD, and makes it look into the file.
-        self.parameters["password"] = ""
+        self.parameters = given.merging(defaults) { given, _ in given }
         guard self.parameters["sslmode"] == "verify-full" || self.isLocal else {
             throw PostgreSQLAddressError(
                 why: "without sslmode=verify-full it has to name 'localhost' or the folder of a local socket"
@@ -71,11 +69,13 @@ struct PostgreSQLSettings: Sendable, CustomStringConvertible {
     }
 
     /// A Boolean value that indicates whether all servers are on this machine, by the address or by the environment.
+    ///
+    /// libpq connects to the address of a host, or to its name if that list has an empty place.
     private var isLocal: Bool {
         let environment = ProcessInfo.processInfo.environment
         guard self.parameters["service"] == nil, environment["PGSERVICE"] == nil else { return false }
-        let address = self.parameters["hostaddr"] ?? environment["PGHOSTADDR"]
-        let hosts = Self.list(address ?? self.parameters["host"] ?? environment["PGHOST"] ?? "")
+        let hosts = [("hostaddr", "PGHOSTADDR"), ("host", "PGHOST")]
+            .flatMap { Self.list(self.parameters[$0] ?? environment[$1] ?? "") }
         return hosts.allSatisfy { host in
             host.isEmpty || host.hasPrefix("/") || host.hasPrefix("@")
                 || ["localhost", "127.0.0.1", "::1"].contains(host)
@@ -86,32 +86,32 @@ struct PostgreSQLSettings: Sendable, CustomStringConvertible {
         text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
     }
 
-    /// Returns the keywords of an address with their values. libpq's own message could contain a password.
-    private static func parse(_ address: String) throws -> [String: String] {
+    /// Returns the keywords of an address with their values that are not empty. libpq's own message could contain a
+    /// password.
+    static func parse(_ address: String) throws -> [String: String] {
         guard let options = PQconninfoParse(address, nil) else {
             throw PostgreSQLAddressError(why: "it is neither a URL 'postgres://…' nor a list of 'keyword=value'")
         }
         defer { PQconninfoFree(options) }
         var (parameters, option): ([String: String], _) = ([:], options)
         while let keyword = option.pointee.keyword {
-            if let value = option.pointee.val { parameters[String(cString: keyword)] = String(cString: value) }
+            let value = option.pointee.val.map { String(cString: $0) } ?? ""
+            if !value.isEmpty { parameters[String(cString: keyword)] = value }
             option += 1
         }
         return parameters
     }
 
-    /// Calls `body` with the keywords and their values as libpq takes them: two lists that end with NULL.
-    func withParameters<Value>(
-        _ body: ([UnsafePointer<CChar>?], [UnsafePointer<CChar>?]) -> Value
-    ) -> Value {
-        let strings = self.parameters.map { (strdup($0.key), strdup($0.value)) }
-        defer {
-            for (keyword, value) in strings {
-                free(keyword)
-                free(value)
+    /// The address with all parameters, as libpq parses it.
+    ///
+    /// The empty password keeps libpq from that in PGPASSWORD, and makes it look into the file. As one of the arguments
+    /// of `PQconnectdbParams` it would be skipped.
+    var connectionString: String {
+        self.parameters.merging(["password": ""]) { _, password in password }
+            .map { keyword, value in
+                "\(keyword)='\(value.replacing("\\", with: "\\\\").replacing("'", with: "\\'"))'"
             }
-        }
-        return body(strings.map { UnsafePointer($0.0) } + [nil], strings.map { UnsafePointer($0.1) } + [nil])
+            .joined(separator: " ")
     }
 
     /// The commands that set the limits of the server, for the session or for its current transaction.

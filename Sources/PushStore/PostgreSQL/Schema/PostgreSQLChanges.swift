@@ -7,7 +7,6 @@ enum PostgreSQLChanges {
     /// columns whose updates count, or `nil` for all.
     private static let tables: [(table: String, kind: StoreChange.Kind, app: String, columns: String?)] =
         AppCache.tables.map { ($0.name, .app, "0", $0.columns) } + [
-            ("apiKey", .key, "0", "name, scopes, apps, expiresAt, rate"),
             ("bridge", .bridge, "0", nil),
             ("credential", .environment, "coalesce(NEW.app, OLD.app)", nil),
             ("health", .environment, "coalesce(NEW.app, OLD.app)", "breakerOpenSince, breakerReason"),

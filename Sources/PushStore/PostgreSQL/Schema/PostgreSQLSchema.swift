@@ -16,19 +16,23 @@ enum PostgreSQLSchema {
     /// - Throws: ``StoreError/newerSchema(path:)`` for a database with a migration that this version does not know, which
     ///   is left unchanged.
     static func migrate(_ connection: PostgreSQLConnection, name: String) throws {
-        try connection.transaction(.readCommitted) { _ in
-            try connection.command("SELECT pg_advisory_xact_lock(hashtext('martlet'), hashtext(current_schema()))")
-            let isFirst = try !connection.hasTable("migration")
-            if isFirst { try connection.run(Self.foundation) }
-            let applied = Set(try Self.applied(in: connection))
-            guard applied.isSubset(of: Self.migrations.map(\.name)) else { throw StoreError.newerSchema(path: name) }
-            let missing = Self.migrations.filter { !applied.contains($0.name) }
-            for (name, sql) in missing {
-                try connection.run(PostgreSQLDefinition(sql, isFirst: isFirst).commands)
-                try connection.run(sql: "INSERT INTO migration (name) VALUES (?)", [name])
-            }
-            if !missing.isEmpty { try connection.run(Self.marks + PostgreSQLChanges.commands) }
+        try connection.transaction(.readCommitted) { _ in try Self.apply(to: connection, name: name) }
+    }
+
+    /// Applies the missing migrations within a transaction. The parameters and errors are those of
+    /// ``migrate(_:name:)``.
+    static func apply(to connection: PostgreSQLConnection, name: String) throws {
+        try connection.command("SELECT pg_advisory_xact_lock(hashtext('martlet'), hashtext(current_schema()))")
+        let isFirst = try !connection.hasTable("migration")
+        if isFirst { try connection.run(Self.foundation) }
+        let applied = Set(try Self.applied(in: connection))
+        guard applied.isSubset(of: Self.migrations.map(\.name)) else { throw StoreError.newerSchema(path: name) }
+        let missing = Self.migrations.filter { !applied.contains($0.name) }
+        for (name, sql) in missing {
+            try connection.run(PostgreSQLDefinition(sql, isFirst: isFirst).commands)
+            try connection.run(sql: "INSERT INTO migration (name) VALUES (?)", [name])
         }
+        if !missing.isEmpty { try connection.run(Self.marks + PostgreSQLChanges.commands) }
     }
 
     /// Returns the names of the applied migrations, in the order of their application.

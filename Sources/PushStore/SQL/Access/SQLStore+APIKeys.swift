@@ -5,7 +5,6 @@ package import PushTypes
 
 extension SQLStore {
     package func addKey(_ key: APIKeyRecord, hash: [UInt8]) async throws {
-        defer { self.keyCache.forget() }
         try await self.database.write { database in
             try AppRows(database: database).check(key.apps ?? [])
             var columns: ColumnValues = [
@@ -17,7 +16,7 @@ extension SQLStore {
     }
 
     package func key(hash: [UInt8]) async throws -> APIKeyRecord? {
-        try await self.keyCache.read(hash) {
+        try await self.database.apps.keys.read(hash) {
             try await self.database.lookup { try $0.record(sql: "SELECT * FROM apiKey WHERE hash = ?", [Data(hash)]) }
         }
     }
@@ -39,7 +38,6 @@ extension SQLStore {
     package func changeKey(_ id: UUID, _ change: @escaping @Sendable (inout APIKeyRecord) -> Void) async throws
         -> KeyChangeResult
     {
-        defer { self.keyCache.forget() }
         return try await self.database.write { database in
             guard let before = try APIKeyRecord.find(id, in: database) else { return .missing }
             var after = before
@@ -54,7 +52,6 @@ extension SQLStore {
     }
 
     package func deleteKey(_ id: UUID) async throws -> KeyDeletionResult {
-        defer { self.keyCache.forget() }
         return try await self.database.write { database in
             guard let key = try APIKeyRecord.find(id, in: database) else { return .missing }
             guard try !key.isLastingAdmin || Self.hasLastingAdmin(besides: id, in: database) else { return .lastAdmin }

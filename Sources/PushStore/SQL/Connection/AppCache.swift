@@ -2,7 +2,7 @@ import ProviderModel
 import PushSupport
 import PushTypes
 
-/// A cache of facts about apps that every accepted or sent notification depends on.
+/// A cache of facts about apps that every accepted or sent notification depends on, and of API keys.
 ///
 /// A change of the underlying tables clears the cache before the call that writes returns. Triggers tell the engine of it, so
 /// that no statement is missed.
@@ -23,7 +23,8 @@ final class AppCache: Sendable {
             "app",
             "bundleID, name, rate, receipts, installationTags, installationAttributes, capCount, capWindow, isErased"
         ),
-        ("appStop", nil), ("credential", nil), ("webhook", "app, events, isActive"),
+        ("apiKey", "hash, name, scopes, apps, expiresAt, rate"), ("appStop", nil), ("credential", nil),
+        ("webhook", "app, events, isActive"),
     ]
 
     private struct Answer<Value: Sendable>: Sendable {
@@ -31,6 +32,8 @@ final class AppCache: Sendable {
     }
 
     private let answers = SharedCache<Question, any Sendable>(maximum: 10_000)
+    /// The API keys by their hashes, by which most requests are authorized.
+    let keys = SharedCache<[UInt8], APIKeyRecord>(maximum: 10_000)
 
     /// Returns the cached value for a key, or calls `read` and caches its result.
     func value<Value: Sendable>(_ question: Question, _ read: () async throws -> Value) async throws -> Value {
@@ -39,5 +42,9 @@ final class AppCache: Sendable {
         return try await read()
     }
 
-    func forget() { self.answers.forget() }
+    /// Removes all values, also the keys.
+    func forget() {
+        self.answers.forget()
+        self.keys.forget()
+    }
 }

@@ -9,6 +9,9 @@ protocol SQLConnection: AnyObject {
     var attributes: AttributeColumns { get }
 
     /// Prepares a statement, or takes it from the cache of the connection.
+    ///
+    /// A kept statement is prepared again only when the rows of its last execution are no longer read: an engine may
+    /// share one cursor.
     /// - Parameter isKept: Whether the statement is cached under its SQL. Pass `false` for SQL with many variants.
     func prepare(_ sql: String, isKept: Bool) throws -> any SQLStatement
 
@@ -35,7 +38,8 @@ protocol SQLConnection: AnyObject {
     /// or the disk or the connection has failed.
     func hasEnded(after error: any Error) -> Bool
 
-    /// Runs one statement that writes and may fail without ending the transaction. A failed one leaves nothing behind.
+    /// Runs one statement that writes and may fail without ending the transaction. A failed one leaves nothing behind. A
+    /// conflict with another transaction ends this one as well, which is then repeated as a whole.
     /// - Throws: The error of `body`. Only ``hasEnded(after:)`` tells whether the transaction can go on.
     func attempt<Value>(_ body: () throws -> Value) throws -> Value
 }

@@ -2,15 +2,18 @@ import PushTypes
 
 /// The database of a store, by an engine that manages its connections.
 ///
-/// A failed transaction changes nothing. An error that may disappear without a change of the database is
-/// ``StoreError/cannotWrite(why:)`` or ``StoreError/unavailable(why:)``.
+/// A failed transaction changes nothing, with one exception: a connection that is lost during the commit leaves unknown
+/// whether the server commits, also later. The error is then ``StoreError/unavailable(why:)``, as if there had been no
+/// connection, and the caller repeats the call or reads what has become of it. What is cached of the database is
+/// forgotten. An error that may disappear without a change of the database is that one, or
+/// ``StoreError/cannotWrite(why:)``.
 ///
 /// The closures run on a thread of the engine. An engine may run a closure again, in another transaction, if the first one
-/// failed.
+/// failed. A closure therefore changes nothing outside of its transaction, or undoes first what it has changed before.
 protocol StoreDatabase: Sendable {
     /// A Boolean value that indicates whether other processes may use the database at the same time.
     var isShared: Bool { get }
-    /// The facts about apps that are cached until a transaction changes them.
+    /// The facts about apps and the API keys that are cached until a transaction changes them.
     var apps: AppCache { get }
     /// The number of running long queries, and the number of those that wait in the queue.
     var queryCounts: (running: Int, waiting: Int) { get }
@@ -58,7 +61,7 @@ protocol StoreDatabase: Sendable {
     /// - Returns: Descriptions of the faults.
     func faults(isAtRest: Bool, masterKey: MasterKey?) async throws -> [String]
 
-    /// Interrupts running long queries, and rejects new ones.
+    /// Interrupts running long queries, at the latest before their next statement, and rejects new ones.
     func endQueries()
 
     /// Returns the time of the database's clock.
@@ -67,7 +70,7 @@ protocol StoreDatabase: Sendable {
     /// Returns the numbers of the changes that have been made so far, if the database is shared.
     func changes() async throws -> [StoreChange: Int64]
 
-    /// Closes the connections once the running reads have finished.
+    /// Closes the connections once the running reads have finished. They are closed when this method returns.
     func close() async throws
 }
 

@@ -121,13 +121,15 @@ struct AcceptanceTransaction {
         let notification = request.notification
         guard case .tokens(let tokens) = notification.audience else { return Draft() }
         var draft = Draft(tokens: tokens)
-        guard request.isClaimed || notification.content.tokenKind != nil else { return draft }
+        guard request.isClaimed else {
+            draft.tokenOfOtherKind = try self.tokenOfOtherKind(than: notification, among: tokens)
+            return draft
+        }
         let query = RecipientQuery(
             notification,
             number: 0,
             openedAfter: 0,
-            needs: request.isClaimed ? nil : [],
-            consent: request.isClaimed ? try self.consent(notification) : .none
+            consent: try self.consent(notification)
         )
         let environment = notification.environment ?? .production
         for (position, token) in zip(Int64(1)..., tokens) {
@@ -139,6 +141,27 @@ struct AcceptanceTransaction {
             draft.found.add(named, position: position)
         }
         return draft
+    }
+
+    /// Returns the first of many tokens that is registered as another kind than the notification's, or `nil` if there is
+    /// none. Nothing else of the registrations is read while others wait for the writer.
+    private func tokenOfOtherKind(
+        than notification: NotificationRecord,
+        among tokens: [DeviceToken]
+    ) throws -> (token: DeviceToken, kind: DeviceTokenKind)? {
+        guard let wanted = notification.content.tokenKind else { return nil }
+        let sql = "SELECT kind FROM device WHERE app = ? AND environment = ? AND token = ? AND hasLeft = 0"
+        let registered = try self.database.prepare(sql)
+        defer { registered.reset() }
+        registered.bind(notification.app, (notification.environment ?? .production).code)
+        for token in tokens {
+            registered.bind(token.bytes, at: 3)
+            if try registered.step(), let kind = DeviceTokenKind(code: registered.integer(0)), kind != wanted {
+                return (token, kind)
+            }
+            registered.reset()
+        }
+        return nil
     }
 
     private mutating func consent(_ notification: NotificationRecord) throws -> ConsentColumns {

@@ -52,7 +52,6 @@ extension SQLStore {
             case .app:
                 self.database.apps.forget()
                 self.bridgeChanges.add(1, ordering: .acquiringAndReleasing)
-            case .key: self.keyCache.forget()
             case .bridge: self.bridgeChanges.add(1, ordering: .acquiringAndReleasing)
             case .environment: break
             }

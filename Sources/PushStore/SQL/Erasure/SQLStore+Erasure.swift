@@ -77,11 +77,9 @@ extension SQLStore {
     package func continueErasure(_ erasure: ErasureRecord, now: Timestamp) async throws -> Bool {
         guard !erasure.isEmptied else { return false }
         guard let user = erasure.user else {
-            let remains = try await self.database.write { database in
+            return try await self.database.write { database in
                 try AppErasure(app: erasure.app, limit: Self.erasedAtOnce, database: database).step()
             }
-            if !remains { self.keyCache.forget() }
-            return remains
         }
         @Sendable func step(_ database: any SQLConnection) -> UserErasure {
             UserErasure(id: erasure.id, user: user, app: erasure.app, now: now, database: database)

@@ -69,7 +69,8 @@ final class QueryDeadline {
         )
         defer { sqlite3_progress_handler(database.sqliteConnection, 0, nil, nil) }
         do {
-            return try body(database)
+            // SQLite does not keep the deadline alive.
+            return try withExtendedLifetime(self) { try body(database) }
         } catch let error as DatabaseError where error.resultCode == .SQLITE_INTERRUPT {
             throw self.stop ?? error
         }

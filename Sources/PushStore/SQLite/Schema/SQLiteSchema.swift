@@ -20,9 +20,12 @@ enum SQLiteSchema {
         return migrator
     }
 
-    /// Checks that this version knows all migrations that were applied to the database. It writes nothing.
-    /// - Throws: ``StoreError/unreleasedSchema(path:migration:)``, ``StoreError/newerSchema(path:)``.
+    /// Checks that this version knows all migrations that were applied to the database, and that the database is no
+    /// unfinished copy of another one. It writes nothing.
+    /// - Throws: ``StoreError/unreleasedSchema(path:migration:)``, ``StoreError/newerSchema(path:)``,
+    ///   ``StoreError/cannotOpen(path:why:)``.
     static func check(_ database: any SQLConnection, path: String) throws {
+        try TransferMark.check(database, path: path)
         let applied = try Self.migrations(in: database)
         if applied.contains(Self.unreleased) {
             throw StoreError.unreleasedSchema(path: path, migration: applied.last ?? Self.unreleased)

@@ -116,7 +116,8 @@ struct SystemCommand: RequestCommand {
             .init("shards waiting", "shardsWaiting"), .init("webhook backlog", "webhookBacklog"),
         ]
         let nodes: TextTable = [
-            .init("node", "name"), "version", .time("started", "startedAtMs"), .init("uptime", "uptimeSeconds"),
+            .init("node", "name"), "id", "version", "address", .time("started", "startedAtMs"),
+            .init("uptime", "uptimeSeconds"), .time("last heartbeat", "seenAtMs"), .time("ended", "endedAtMs"), "duties",
         ]
         let lanes: TextTable = ["lane", .init("pages in flight", "pagesInFlight")]
         return [
