@@ -117,7 +117,7 @@ class World:
         self.begin = minute()
         for number, app in enumerate(self.apps):
             answer = self.rng.choice(self.nodes).must("POST", f"/v1/apps/{app}/schedules", {
-                "name": "each minute", "schedule": {"cron": "* * * * *", "missedRuns": "runAll", "maximumRuns": 20},
+                "name": "each minute", "schedule": {"cron": "* * * * *", "timeZone": "UTC", "missedRuns": "runAll", "maximumRuns": 20},
                 "notification": {"to": {"tag": f"group{number}"}, "environment": "sandbox", "alert": "a run"}})
             self.schedules[answer["id"].upper()] = app, set(self.tokens[app][number::GROUPS])
 
