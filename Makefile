@@ -100,9 +100,10 @@ torture-gateway:  ## a running gateway against half-open connections (CONNECTION
 	@scripts/setup bench
 	@scripts/torture-gateway
 
-# ONLY=kills,disk,power,time,churn,apps,stops,history,network,sigterm,backup,weeks,receipts,notify,log; sizes: Benchmarks/README.md
+# ONLY=kills,disk,power,time,churn,apps,stops,history,network,sigterm,backup,weeks,receipts,notify,log; NODES=3 adds nodes; sizes: Benchmarks/README.md
 torture:  ## the provider's promises under kills, power loss, wrong clocks, churn … (ONLY=power,churn KILLS=10 SEED=1)
 	@scripts/setup bench
+	@[ "$${NODES:-1}" -le 1 ] || scripts/setup postgres
 	@scripts/torture
 
 release:  ## the program for other machines, in .build/dist: optimized, stripped, with the Swift runtime inside

@@ -3,8 +3,10 @@ work=$(mktemp -d)
 servers=()
 cleanup() {
     for server in "${servers[@]}"; do kill "$server" 2>/dev/null || true; done
+    # A server of PostgreSQL waits for its clients when it is asked in another way, and a part may have started it again.
+    [ -z "${postgres:-}" ] || kill -QUIT "$(head -n 1 "$postgres/data/postmaster.pid" 2>/dev/null)" 2>/dev/null || true
     wait 2>/dev/null || true
-    [ -n "${KEEP:-}" ] || rm -rf "$work"
+    [ -n "${KEEP:-}" ] || rm -rf "$work" ${postgres:+"$postgres" "$postgres-b"}
 }
 trap cleanup EXIT
 
@@ -132,6 +134,42 @@ start_provider() {
     await_log provider "$provider_pid" "provider is open"
     api_port=$(port_of provider api)
     api_key=$(grep -a -m 1 -oE 'mk_[A-Za-z0-9_-]+' "$work/provider.log" || echo "${api_key:-}")
+}
+
+# start_postgres [-c SETTING=VALUE]…: starts a server of PostgreSQL with a database "martlet" of a user of that name, whose data
+# is in a folder of its own. Sets postgres to that folder, in which are its socket, `bin` with its programs, and `run`, which
+# starts it on its data again, with the same settings, in the foreground.
+start_postgres() {
+    local programs account as=()
+    for programs in $(printf '%s\n' /usr/lib/postgresql/*/bin | sort -rV) ${PATH//:/ } none; do
+        [ ! -x "$programs/initdb" ] || [ ! -x "$programs/postgres" ] || [ ! -x "$programs/psql" ] || break
+    done
+    [ "$programs" != none ] || { echo "no server of PostgreSQL is installed: run scripts/setup postgres" >&2; exit 1; }
+    # The path of a socket has at most 107 bytes.
+    postgres=$(mktemp -d /tmp/martlet-pq-XXXXXX)
+    if [ "$(id -u)" = 0 ]; then
+        # The server does not run as root.
+        account=postgres
+        id -u postgres >/dev/null 2>&1 || account=nobody
+        chown "$account" "$postgres"
+        chmod 711 "$postgres"
+        as=(setpriv --reuid="$(id -u "$account")" --regid="$(id -g "$account")" --clear-groups --)
+    fi
+    ln -s "$programs" "$postgres/bin"
+    (cd / && "${as[@]}" "$programs/initdb" -D "$postgres/data" -U martlet -A trust --no-sync -E UTF8 --locale=C) \
+        >"$work/postgres.log" 2>&1 || { cat "$work/postgres.log" >&2; exit 1; }
+    printf '#!/bin/sh\ncd / && exec %s %s/postgres -D %s/data -k %s -c listen_addresses= -c shared_buffers=64MB %s\n' \
+        "${as[*]}" "$programs" "$postgres" "$postgres" "$*" >"$postgres/run"
+    chmod 755 "$postgres/run"
+    start postgres "$postgres/run"
+    for _ in $(seq 600); do
+        kill -0 "${servers[-1]}" 2>/dev/null || break
+        if "$programs/psql" -X -q -h "$postgres" -U martlet -d postgres -c 'CREATE DATABASE martlet' 2>>"$work/postgres.log"; then return; fi
+        sleep 0.1
+    done
+    echo "PostgreSQL does not start:" >&2
+    tail -n 15 "$work/postgres.log" >&2
+    exit 1
 }
 
 # port_of NAME LISTENER: the port in the first address of that listener which a server has logged.

@@ -11,15 +11,16 @@ from basics import Failure
 # push service of their own.
 WITH_GATEWAY = ["kills", "disk"]
 ALONE = ["selftest", "churn", "power", "time", "apps", "stops", "history", "network", "sigterm", "backup", "weeks", "receipts",
-         "notify", "log"]
+         "notify", "log", "nodes"]
 NAMES = {"time": "clocks"}
 
 parser = argparse.ArgumentParser()
 parser.add_argument("part", choices=WITH_GATEWAY + ALONE)
 parser.add_argument("--load")
+parser.add_argument("--postgres")
 for name in ("--martlet", "--work"):
     parser.add_argument(name, required=True)
-for name in ("--admin-port", "--http2-port", "--kills"):
+for name in ("--admin-port", "--http2-port", "--kills", "--nodes"):
     parser.add_argument(name, type=int, default=0)
 parser.add_argument("--seed", type=int, required=True)
 options = parser.parse_args()

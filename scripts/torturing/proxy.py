@@ -1,6 +1,7 @@
-"""A way between provider and push service that can be disturbed."""
+"""A way between provider and push service, or database, that can be disturbed."""
 
 import asyncio
+import multiprocessing
 import threading
 
 
@@ -10,11 +11,13 @@ class Line:
     def __init__(self, proxy, reader, writer):
         self.proxy, self.reader, self.writer, self.is_half_closed = proxy, reader, writer, False
 
-    async def run(self, port):
+    async def run(self, target):
         if self.proxy.is_partitioned:
             return self.writer.transport.abort()
         try:
-            self.far_reader, self.far_writer = await asyncio.open_connection("127.0.0.1", port)
+            self.far_reader, self.far_writer = await (
+                asyncio.open_unix_connection(target) if isinstance(target, str)
+                else asyncio.open_connection("127.0.0.1", target))
         except OSError:
             return self.writer.transport.abort()
         self.proxy.lines.add(self)
@@ -28,6 +31,8 @@ class Line:
 
     async def pump(self, reader, writer):
         while content := await reader.read(65_536):
+            if self.proxy.delay:
+                await asyncio.sleep(self.proxy.delay)
             await self.proxy.passes.wait()
             # What is said after the end was said for it is lost.
             if not (self.is_half_closed and writer is self.writer):
@@ -48,10 +53,10 @@ class Line:
 
 
 class Proxy:
-    """Listens at one port; where it leads may change."""
+    """Listens at a port, or at the path of a local socket; where it leads, which is also either of them, may change."""
 
-    def __init__(self, target):
-        self.target, self.lines, self.is_partitioned = target, set(), False
+    def __init__(self, target, path=None):
+        self.target, self.path, self.lines, self.is_partitioned, self.delay = target, path, set(), False, 0
         self.loop = asyncio.new_event_loop()
         threading.Thread(target=self.loop.run_forever, daemon=True).start()
         self.port = self.run(self.open())
@@ -62,8 +67,11 @@ class Proxy:
     async def open(self):
         self.passes = asyncio.Event()
         self.passes.set()
-        server = await asyncio.start_server(
-            lambda reader, writer: Line(self, reader, writer).run(self.target), "127.0.0.1", 0)
+        def run(reader, writer):
+            return Line(self, reader, writer).run(self.target)
+        if self.path:
+            return await asyncio.start_unix_server(run, self.path)
+        server = await asyncio.start_server(run, "127.0.0.1", 0)
         return server.sockets[0].getsockname()[1]
 
     async def change(self, function):
@@ -90,3 +98,37 @@ class Proxy:
 
     def cut(self):
         self.each(Line.abort)
+
+    def slow_down(self, seconds):
+        """Whatever passes is late by so much."""
+        self.delay = seconds
+
+
+class SeparateProxies:
+    """Proxies in a process of their own: what passes takes no time of those who measure."""
+
+    def __init__(self, ways):
+        """Ways are the target and the path of each, by name. To be made before this process has other threads."""
+        context = multiprocessing.get_context("fork")
+        self.pipe, other = context.Pipe()
+        self.process = context.Process(target=self.serve, args=(ways, other, self.pipe), daemon=True)
+        self.process.start()
+        other.close()
+        self.pipe.recv()
+
+    @staticmethod
+    def serve(ways, pipe, other):
+        other.close()
+        proxies = {name: Proxy(*way) for name, way in ways.items()}
+        pipe.send(None)
+        try:
+            while True:
+                name, act, *arguments = pipe.recv()
+                getattr(proxies[name], act)(*arguments)
+                pipe.send(None)
+        except EOFError:
+            pass
+
+    def tell(self, name, act, *arguments):
+        self.pipe.send((name, act, *arguments))
+        self.pipe.recv()

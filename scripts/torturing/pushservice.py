@@ -22,7 +22,7 @@ END_STREAM, END_HEADERS, ACK = 1, 4, 1
 FRAMES = 32
 
 # One push: on the monotonic clock and on the wall clock in nanoseconds; status None is silence.
-Push = collections.namedtuple("Push", "at environment topic token apns_id status answered")
+Push = collections.namedtuple("Push", "at environment topic token apns_id status answered authorization", defaults=(None,))
 # seconds None is never.
 Answer = collections.namedtuple("Answer", "status reason seconds", defaults=(200, None, 0))
 SILENCE = Answer(None, None, None)
@@ -112,7 +112,7 @@ class Connection(asyncio.Protocol):
         at = time.monotonic_ns()
         answered = None if answer.seconds is None else at + int(answer.seconds * 1e9)
         self.service.received.append(
-            Push(at, self.environment, topic, token, apns_id, answer.status, answered))
+            Push(at, self.environment, topic, token, apns_id, answer.status, answered, fields.get("authorization")))
         if answer.seconds is None:
             return
         if answer.seconds:

@@ -53,9 +53,9 @@ class Receiver:
         self.server = Server(("127.0.0.1", 0), Handler)
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
-    def add_to(self, provider):
+    def add_to(self, provider, app=APP):
         url = f"http://127.0.0.1:{self.server.server_port}/hook"
-        answer = provider.must("POST", f"/v1/apps/{APP}/webhooks", {"url": url})
+        answer = provider.must("POST", f"/v1/apps/{app}/webhooks", {"url": url})
         self.identity, self.secret = answer["id"], answer["secret"]
 
     def answer(self, handler):

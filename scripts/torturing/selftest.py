@@ -17,6 +17,7 @@ from falsified import DEVICES, Record
 from linear import Operation, first_impossible
 from powerloss import Disk, Operation as Change
 from selftest_kills import kills
+from selftest_nodes import nodes
 from selftest_receipts import receipts
 from witness import Device, Final, Note, Promises
 
@@ -24,7 +25,7 @@ from witness import Device, Final, Note, Promises
 
 def selftest(options, rng):
     tried = 0
-    for trial in (kills, receipts, records, power, disk, history, apps, weeks, bursts, stops):
+    for trial in (kills, receipts, records, power, disk, history, apps, weeks, bursts, stops, nodes):
         for name, is_true, complaints in trial():
             if is_true == bool(complaints):
                 fail(f"{trial.__name__}: {name}: {complaints or 'nobody complains'}")
