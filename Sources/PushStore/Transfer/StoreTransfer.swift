@@ -2,6 +2,7 @@
 import Foundation
 import GRDB
 import PushSupport
+import PushTypes
 
 /// The copying of a whole store to another engine, while no provider uses either database.
 ///
@@ -124,6 +125,11 @@ package struct StoreTransfer: Sendable {
                     ? "\(source.name) has no store: there is nothing to copy"
                     : "\(source.name) was written by another version: let 'martlet serve' of this version open it once"
             )
+        }
+        let recent = SystemTime().now.advanced(by: .zero - NodeBeat.patience)
+        let isInUse = "SELECT 1 FROM node WHERE endedAt IS NULL AND seenAt > ?"
+        if try database.hasRow(sql: isInUse, [recent.milliseconds]) {
+            throw StoreTransferError("a node uses \(source.name): stop all nodes, and try again after 20 seconds")
         }
         guard try SealedRows(database: database, masterKey: self.masterKey).areOpened() else {
             throw StoreError.wrongMasterKey
