@@ -104,18 +104,29 @@ struct PageCommit {
         // The attempts of recipients that are about to be sent to are recorded by the second commit.
         let sent = self.begins ? [] : self.page.deliveries
         try self.trace.write(sent.map(\.recipient) + ended.map(\.delivery.recipient), block: block)
-        if !self.begins { try self.endLease() }
+        if !self.begins {
+            if self.isAtMostOnce { try self.forgetBegun() }
+            try self.endLease()
+        }
         return StartedPage(result: self.isInProgress ? .inProgress : .stopped, started: started)
     }
 
-    /// Records the recipients that are in flight with the lease under which they are sent. After the responses there are none.
+    /// Records the recipients that are in flight, with the lease under which they are sent.
     private func noteBegun(_ started: Set<Int64>) throws {
-        let ended = "DELETE FROM begun WHERE fence = ? AND notification = ?"
-        if !self.begins { try self.database.run(sql: ended, self.page.fence ?? 0, self.number) }
         for recipient in started {
             let sql = "INSERT INTO begun (fence, notification, recipient) VALUES (?, ?, ?)"
             try self.database.run(sql: sql, self.page.fence ?? 0, self.number, recipient)
         }
+    }
+
+    /// Forgets the recipients that are not in flight any more.
+    private func forgetBegun() throws {
+        let sql = """
+            DELETE FROM begun WHERE fence = ? AND notification = ? AND NOT EXISTS (
+                SELECT 1 FROM delivery WHERE delivery.notification = begun.notification
+                    AND delivery.recipient = begun.recipient AND delivery.state = 0)
+            """
+        try self.database.run(sql: sql, self.page.fence ?? 0, self.number)
     }
 
     /// Deletes the content of a push to an unregistered token, which anybody may have sent without authentication.
