@@ -69,7 +69,6 @@ struct ProviderCore: Sendable {
                 wakes: [self.wakes[.urgent], self.wakes[.bulk], self.scheduleWake, self.webhookWake],
                 logger: logger
             )
-            try await self.nodes?.join()
         } else {
             let mark = try await self.store.clockMark()
             self.clock = ClockStateMachine(mark: mark, wall: time.now, isConfirmed: configuration.confirmsClock)
@@ -179,11 +178,17 @@ struct SendingComponents: Sendable {
         )
         self.direct = DirectDispatch(store: store, limits: core.configuration.dispatch, time: time)
         self.registrar = DeviceRegistrar(store: store, direct: self.direct)
-        core.nodes?.observe { [directory, invalidation, faults] change in
-            guard change.kind == .environment else { return }
-            directory.forget(app: change.app)
-            invalidation.forget(app: change.app)
-            await faults.reload(app: change.app)
+        core.nodes?.observe { [directory, invalidation, faults, direct] change in
+            switch change.kind {
+            case .app, .bridge: return true
+            case .environment:
+                directory.forget(app: change.app)
+                invalidation.forget(app: change.app)
+                return await faults.reload(app: change.app)
+            case .stop:
+                core.erasureWake.signal()
+                return await direct.stopped(app: change.app, in: store)
+            }
         }
         self.acceptor = NotificationAcceptor(
             store: store,

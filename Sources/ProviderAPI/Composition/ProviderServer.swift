@@ -121,14 +121,7 @@ extension ProviderServer {
         // The lock is released here, because something may still refer to this object afterwards.
         defer { self.core.lock.release() }
         do {
-            // The heartbeats go on while the pushes in flight complete.
-            async let heartbeats: Void? = self.core.nodes?.run()
-            do { try await self.runToShutdown() } catch {
-                await self.core.nodes?.leave()
-                throw error
-            }
-            await self.core.nodes?.leave()
-            await heartbeats
+            try await self.runAsNode()
             try await self.core.store.close()
             self.core.logger.info("provider ended")
             self.bound.resolve(.failure(ProviderError.ended))
@@ -136,6 +129,20 @@ extension ProviderServer {
             self.bound.resolve(.failure(error))
             throw error
         }
+    }
+
+    /// Runs as one of the nodes that share the database, if it is shared.
+    private func runAsNode() async throws {
+        guard let nodes = self.core.nodes else { return try await self.runToShutdown() }
+        try await nodes.join()
+        // The heartbeats go on while the pushes in flight complete.
+        async let heartbeats: Void = nodes.run()
+        let result: Result<Void, any Error>
+        do { result = .success(try await self.runToShutdown()) } catch { result = .failure(error) }
+        nodes.end()
+        await heartbeats
+        await nodes.leave()
+        try result.get()
     }
 
     private func runToShutdown() async throws {

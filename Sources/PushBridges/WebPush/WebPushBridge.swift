@@ -23,15 +23,14 @@ struct WebPushBridge: BridgeFeature {
         let (store, configuration) = (provider.store, provider.configuration)
         let origins = PushOrigins(configured: configuration.publicOrigin, isSecure: configuration.tls != nil)
         self.controllers = [PushResourcesController(store: store, origins: origins, time: provider.time)]
-        self.services = [
-            PushResourceCleaner(
-                store: store,
-                client: components.strangersClient,
-                forwards: provider.budgets[.forwards],
-                time: provider.time,
-                logger: provider.logger
-            )
-        ]
+        let cleaner = PushResourceCleaner(
+            store: store,
+            client: components.strangersClient,
+            forwards: provider.budgets[.forwards],
+            time: provider.time,
+            logger: provider.logger
+        )
+        self.services = [provider.nodes.exclusive(cleaner, .pushResources)]
         self.routes = WebPushRoutes(
             store: store,
             acceptor: provider.acceptor,

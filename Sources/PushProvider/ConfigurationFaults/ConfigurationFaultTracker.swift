@@ -60,14 +60,16 @@ package final class ConfigurationFaultTracker: Sendable {
     }
 
     /// Reads the stored pauses of an app again, after another node has changed one.
-    package func reload(app: Int64) async {
-        guard let pauses = try? await self.store.environmentPauses() else { return }
+    /// - Returns: `false` if they cannot be read now.
+    package func reload(app: Int64) async -> Bool {
+        guard let pauses = try? await self.store.environmentPauses() else { return false }
         let now = self.time.steady
         self.stateMachine.withLock { stateMachine in
             stateMachine.forget(app: app)
             stateMachine.restore(pauses.filter { $0.target.app == app }, now: now)
         }
         self.probeWake.signal()
+        return true
     }
 
     func pauses(of app: Int64) -> [PushEnvironment: EnvironmentPause] {

@@ -23,8 +23,8 @@ final class ActiveClaim: Sendable {
         var landings: [AsyncStream<Void>.Continuation] = []
     }
 
-    private let notification: UUID
-    private let app: Int64
+    let notification: UUID
+    let app: Int64
     private let isWeb: Bool
     /// A Boolean value that indicates whether there was a stop since the claim was made or examined again.
     private let isStopped = Atomic(false)

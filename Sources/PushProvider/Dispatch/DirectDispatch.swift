@@ -140,6 +140,21 @@ package final class DirectDispatch: Sendable {
     /// - Returns: The pushes in flight that could not be taken back.
     package func apply(_ stop: StopScope) -> PushesInFlight { self.ledger.leases.apply(stop) }
 
+    /// Applies the stops of an app and of its notifications that another node has stored.
+    /// - Returns: `false` if they cannot be read now.
+    package func stopped(app: Int64, in store: any AppStore & NotificationStore) async -> Bool {
+        do {
+            if try await store.stop(of: app) != nil { _ = self.apply(.app(app)) }
+            for id in self.ledger.leases.notifications(of: app) {
+                let state = try await store.notification(id)?.state
+                if state == nil || state == .paused || state == .cancelled { _ = self.apply(.notification(id)) }
+            }
+            return true
+        } catch {
+            return false
+        }
+    }
+
     /// Takes back the pushes that an erasure affects: all of the app, or those to the user's known tokens.
     /// - Returns: The pushes in flight that could not be taken back.
     package func takeBack(_ erasure: ErasureRecord, in store: any ErasureStore) async throws -> PushesInFlight {

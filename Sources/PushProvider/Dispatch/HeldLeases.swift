@@ -1,3 +1,4 @@
+import Foundation
 import PushStore
 import Synchronization
 
@@ -81,6 +82,11 @@ final class HeldLeases: Sendable {
             return state.claims.values.filter { $0.mayBeConcerned(by: stop) }
         }
         return claims.reduce(into: PushesInFlight()) { $0.apply(stop, to: $1) }
+    }
+
+    /// Returns the notifications of an app of which there are claims in memory.
+    func notifications(of app: Int64) -> Set<UUID> {
+        self.state.withLock { Set($0.claims.values.lazy.filter { $0.app == app }.map(\.notification)) }
     }
 
     /// A Boolean value that indicates whether there is nothing in memory to which a stop could apply.

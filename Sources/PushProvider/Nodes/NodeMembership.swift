@@ -19,6 +19,10 @@ package final class NodeMembership: Sendable {
         var beat: NodeBeat?
         /// The beginning of the last heartbeat that reached the store.
         var beatAt: ContinuousClock.Instant?
+        /// The beginning of the time since which all heartbeats have reached the store in time.
+        var steadySince: ContinuousClock.Instant?
+        /// The changes that an observer could not take into account yet.
+        var changes: Set<StoreChange> = []
     }
 
     private let store: any NodeStore
@@ -29,7 +33,7 @@ package final class NodeMembership: Sendable {
     private let logger: Logger
     private let state = Mutex(State())
     private let ending = WakeSignal()
-    private let observers = Mutex<[@Sendable (StoreChange) async -> Void]>([])
+    private let observers = Mutex<[@Sendable (StoreChange) async -> Bool]>([])
 
     package init(
         store: any NodeStore,
@@ -63,7 +67,7 @@ package final class NodeMembership: Sendable {
         _ = try await self.store.readChanges()
     }
 
-    /// Sends heartbeats until ``leave()``. Graceful shutdown does not end them, because work in flight goes on.
+    /// Sends heartbeats until ``end()``. Graceful shutdown does not end them, because work in flight goes on.
     package func run() async {
         var next = ContinuousClock.now + NodeBeat.interval
         while await self.ending.wait(atMost: Self.poll) {
@@ -78,22 +82,32 @@ package final class NodeMembership: Sendable {
         }
     }
 
-    /// Calls `observer` with the changes of other nodes, and with those of this one, about a second after they were made.
-    package func observe(_ observer: @escaping @Sendable (StoreChange) async -> Void) {
+    /// Calls `observer` with the changes of other nodes, and with those of this one, about a second after they were
+    /// made. If it returns `false`, it is called again.
+    package func observe(_ observer: @escaping @Sendable (StoreChange) async -> Bool) {
         self.observers.withLock { $0.append(observer) }
     }
 
     private func readChanges() async {
         // The store reports what it could not read now with the next call.
-        guard let changes = try? await self.store.readChanges() else { return }
+        guard let new = try? await self.store.readChanges() else { return }
         let observers = self.observers.withLock { $0 }
-        for change in changes { for observer in observers { await observer(change) } }
+        var failed: Set<StoreChange> = []
+        for change in self.state.withLock({ $0.changes }).union(new) {
+            for observer in observers where await !observer(change) { failed.insert(change) }
+        }
+        self.state.withLock { [failed] in $0.changes = failed }
     }
 
     private func beat() async throws {
         let start = ContinuousClock.now
         try await self.time.follow(self.store)
-        let beat = try await self.store.beat(self.node, at: self.time.steady)
+        let isSteady = self.state.withLock { state in
+            // After an outage of the store or of this node, the others first get the time to send theirs.
+            if state.beatAt.map({ start - $0 > 2 * NodeBeat.interval }) ?? true { state.steadySince = start }
+            return state.steadySince.map { start - $0 >= NodeBeat.patience } ?? false
+        }
+        let beat = try await self.store.beat(self.node, at: self.time.steady, judges: isSteady)
         let last = self.state.withLock { state in
             defer { (state.beat, state.beatAt) = (beat, start) }
             return state.beat
@@ -114,9 +128,11 @@ package final class NodeMembership: Sendable {
         }
     }
 
-    /// Ends the heartbeats, and gives everything back to the others.
+    /// Ends the heartbeats.
+    package func end() { self.ending.end() }
+
+    /// Gives everything back to the others, after the last heartbeat.
     package func leave() async {
-        self.ending.end()
         self.state.withLock { $0.beat = nil }
         do { try await self.store.leave(now: self.time.steady) } catch {
             self.logger.warning("this node ends without notice to the others", metadata: ["error": "\(error)"])

@@ -9,6 +9,8 @@ import Synchronization
 package final class SharedTime: TimeSource {
     /// The maximum difference from the store's clock that is not corrected, as the time of an answer varies.
     private static let tolerance: Duration = .milliseconds(50)
+    /// The maximum time of an answer from which the clock is corrected. It is half of that off at most.
+    private static let longestAnswer: Duration = .milliseconds(200)
 
     private let base: any TimeSource
     private let shift = Atomic<Int64>(0)
@@ -31,7 +33,9 @@ package final class SharedTime: TimeSource {
     package func follow(_ store: any NodeStore) async throws {
         let start = self.base.steady
         let time = try await store.clock()
-        let middle = start.advanced(by: self.base.steady.since(start) / 2)
+        let elapsed = self.base.steady.since(start)
+        guard elapsed <= Self.longestAnswer || self.shift.load(ordering: .relaxed) == 0 else { return }
+        let middle = start.advanced(by: elapsed / 2)
         let shift = time.since(middle).milliseconds
         let known = self.shift.load(ordering: .relaxed)
         guard abs(shift - known) > Self.tolerance.milliseconds else { return }

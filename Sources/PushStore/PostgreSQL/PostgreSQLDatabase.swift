@@ -83,12 +83,19 @@ final class PostgreSQLDatabase: StoreDatabase {
         try await self.write(.readCommitted, body)
     }
 
+    func writeHeartbeat<Value: Sendable>(
+        _ body: @escaping @Sendable (any SQLConnection) throws -> Value
+    ) async throws -> Value {
+        try await self.write(.readCommitted, in: .heartbeats, body)
+    }
+
     private func write<Value: Sendable>(
         _ isolation: PostgreSQLConnection.Isolation,
+        in lane: PostgreSQLPool.Lane = .commits,
         _ body: @escaping @Sendable (any SQLConnection) throws -> Value
     ) async throws -> Value {
         do {
-            let (value, hasChangedApps) = try await self.pool.write(.commits, isolation) { database in
+            let (value, hasChangedApps) = try await self.pool.write(lane, isolation) { database in
                 (try body(database), try PostgreSQLSchema.hasChangedApps(in: database))
             }
             if hasChangedApps { self.apps.forget() }

@@ -15,7 +15,8 @@ package protocol NodeStore: Sendable {
     ///
     /// A node is dead after ``NodeBeat/patience`` without a heartbeat. The time for which this node itself could not
     /// store one does not count, because then the store was away for the others as well.
-    func beat(_ node: NodeDescription, at now: Timestamp) async throws -> NodeBeat
+    /// - Parameter judges: Whether it may find others dead.
+    func beat(_ node: NodeDescription, at now: Timestamp, judges: Bool) async throws -> NodeBeat
     /// Ends this node, so that the others take over from it immediately.
     func leave(now: Timestamp) async throws
     /// Reads what has changed since the last call, by any node, and forgets what the store has cached of it.
@@ -26,7 +27,7 @@ package protocol NodeStore: Sendable {
 
 /// A task that one node at a time performs for all.
 package enum NodeDuty: String, CaseIterable, Hashable, Sendable {
-    case webhooks, schedules, retention, feedback, receipts, campaigns, chatSessions, xmppComponents
+    case webhooks, schedules, retention, feedback, receipts, campaigns, chatSessions, xmppComponents, pushResources
 }
 
 /// A record, or a kind of record, that another node may have changed.
@@ -35,6 +36,8 @@ package struct StoreChange: Hashable, Sendable {
         case app, bridge
         /// The credential, the circuit breaker or the pause of an app's environment.
         case environment
+        /// A stop of an app, a pause or cancellation of one of its notifications, or an erasure.
+        case stop
     }
 
     package var kind: Kind

@@ -108,7 +108,7 @@ final class PostgreSQLTransferDatabase: TransferDatabase {
         try self.connection.command(
             """
             SET enable_sort = off; SET enable_incremental_sort = off;
-            SELECT pg_advisory_lock(hashtext('martlet transfer'), hashtext(current_schema()))
+            SELECT pg_advisory_lock(hashtext('transfer of martlet'), hashtext(current_schema()))
             """
         )
     }

@@ -11,6 +11,7 @@ import Testing
 /// Several stores on one database, as several nodes have them.
 @Suite(PostgreSQLServer.isInstalled, .timeLimit(.patience)) struct NodeTests {
     private static let description = NodeDescription(name: "node", version: "1")
+    private static let topic: Topic = "com.example.App"
     private let now = Vectors.issuedAt
 
     /// Runs a test with nodes that have joined, and an app.
@@ -21,7 +22,7 @@ import Testing
             stores.append(try await SQLStore(settings, masterKey: try .fixture(7), isShared: true))
         }
         for store in stores { try await store.join(Self.description, now: self.now) }
-        let app = try await stores[0].addApp(bundleID: "com.example.App", name: nil, now: self.now).app.id
+        let app = try await stores[0].addApp(bundleID: Self.topic, name: nil, now: self.now).app.id
         let result: Result<Void, any Error>
         do { result = .success(try await body(stores, app)) } catch { result = .failure(error) }
         for store in stores { try await store.close() }
@@ -32,28 +33,28 @@ import Testing
 
     @Test func aSilentNodeLosesItsLeasesAndItsDuties() async throws {
         try await self.withNodes(2) { nodes, app in
-            let first = try await nodes[0].beat(Self.description, at: self.now)
+            let first = try await nodes[0].beat(Self.description, at: self.now, judges: true)
             #expect(first.duties == Set(NodeDuty.allCases) && first.count == 2)
             _ = try await nodes[0].start(app: app, to: .tokens([.numbered(1)]))
             let claim = try await nodes[0].claimed()
             for second in [5, 10, 15] {
-                let other = try await nodes[1].beat(Self.description, at: self.seconds(second))
+                let other = try await nodes[1].beat(Self.description, at: self.seconds(second), judges: true)
                 #expect(other.duties.isEmpty && other.ended.isEmpty)
                 #expect(try await !nodes[1].isClaimable(at: self.seconds(second)))
             }
-            let other = try await nodes[1].beat(Self.description, at: self.seconds(21))
+            let other = try await nodes[1].beat(Self.description, at: self.seconds(21), judges: true)
             #expect(other.ended == [first.id] && other.duties == Set(NodeDuty.allCases) && other.count == 1)
             #expect(try await nodes[1].isClaimable(at: self.seconds(21)))
             // The silent node returns: it writes nothing of what it had, and is a new node without duties.
             #expect(try await nodes[0].maySend(claim) == false)
-            let again = try await nodes[0].beat(Self.description, at: self.seconds(22))
+            let again = try await nodes[0].beat(Self.description, at: self.seconds(22), judges: true)
             #expect(again.id != first.id && again.duties.isEmpty && again.count == 2)
         }
     }
 
     @Test func whatASilentNodeBeganAtMostOnceIsNeverSentAgain() async throws {
         try await self.withNodes(2) { nodes, app in
-            _ = try await nodes[0].beat(Self.description, at: self.now)
+            _ = try await nodes[0].beat(Self.description, at: self.now, judges: true)
             let notification = try await nodes[0].start(app: app, to: .tokens([.numbered(1), .numbered(2)])) {
                 $0.guarantee = .atMostOnce
             }
@@ -63,34 +64,34 @@ import Testing
             page.step = .last(claim)
             #expect(try await nodes[0].begin(page, now: self.now).result == .inProgress)
             for second in [5, 10, 15] {
-                let beat = try await nodes[1].beat(Self.description, at: self.seconds(second))
+                let beat = try await nodes[1].beat(Self.description, at: self.seconds(second), judges: true)
                 #expect(beat.interrupted == 0)
             }
-            #expect(try await nodes[1].beat(Self.description, at: self.seconds(21)).interrupted == 2)
+            #expect(try await nodes[1].beat(Self.description, at: self.seconds(21), judges: true).interrupted == 2)
             #expect(try await nodes[1].current(notification).progress.retrying == 2, "they get their final states")
-            #expect(try await nodes[1].beat(Self.description, at: self.seconds(22)).interrupted == 0)
+            #expect(try await nodes[1].beat(Self.description, at: self.seconds(22), judges: true).interrupted == 0)
         }
     }
 
     /// All nodes are silent then, and none is dead.
     @Test func anOutageOfTheDatabaseKillsNoNode() async throws {
         try await self.withNodes(2) { nodes, _ in
-            for node in nodes { _ = try await node.beat(Self.description, at: self.now) }
-            let beat = try await nodes[1].beat(Self.description, at: self.seconds(3600))
+            for node in nodes { _ = try await node.beat(Self.description, at: self.now, judges: true) }
+            let beat = try await nodes[1].beat(Self.description, at: self.seconds(3600), judges: true)
             #expect(beat.ended.isEmpty && beat.count == 2)
-            _ = try await nodes[1].beat(Self.description, at: self.seconds(3605))
-            #expect(try await nodes[0].beat(Self.description, at: self.seconds(3606)).count == 2)
+            _ = try await nodes[1].beat(Self.description, at: self.seconds(3605), judges: true)
+            #expect(try await nodes[0].beat(Self.description, at: self.seconds(3606), judges: true).count == 2)
         }
     }
 
     @Test func aNodeThatLeavesGivesEverythingBack() async throws {
         try await self.withNodes(2) { nodes, app in
-            _ = try await nodes[0].beat(Self.description, at: self.now)
+            _ = try await nodes[0].beat(Self.description, at: self.now, judges: true)
             _ = try await nodes[0].start(app: app, to: .tokens([.numbered(1)]))
             _ = try await nodes[0].claimed()
             try await nodes[0].leave(now: self.now)
             #expect(try await nodes[1].isClaimable(at: self.now))
-            #expect(try await nodes[1].beat(Self.description, at: self.now).duties == Set(NodeDuty.allCases))
+            #expect(try await nodes[1].beat(Self.description, at: self.now, judges: true).duties == Set(NodeDuty.allCases))
         }
     }
 
@@ -111,7 +112,7 @@ import Testing
             #expect(try await nodes[1].readChanges().isEmpty)
             var changes = AppChanges()
             changes.name = .set("New")
-            _ = try await nodes[0].addApp(bundleID: "com.example.App", changes, now: self.now)
+            _ = try await nodes[0].addApp(bundleID: Self.topic, changes, now: self.now)
             #expect(try await nodes[1].app(id: app)?.name == nil, "it is cached")
             #expect(try await nodes[1].readChanges() == [StoreChange(kind: .app, app: 0)])
             #expect(try await nodes[1].app(id: app)?.name == "New")

@@ -34,6 +34,9 @@ package final class ChatSessionService: Service {
         package init() {}
     }
 
+    /// The time between two looks at whether the sessions run at this node.
+    private static let dutyInterval: Duration = .seconds(1)
+
     private struct Opening: Sendable {
         var session: RunningSession
         var loop: SessionLoop
@@ -48,8 +51,8 @@ package final class ChatSessionService: Service {
     private let time: any TimeSource
     private let logger: Logger
     private let group: any EventLoopGroup
-    /// Returns whether the sessions run at this node.
-    private let isOnDuty: @Sendable () -> Bool
+    /// Returns whether the sessions run at this node, or `nil` if there is no other node.
+    private let isOnDuty: (@Sendable () -> Bool)?
     private let wake = WakeSignal()
     /// A Boolean value that indicates whether the sessions in the store have changed since they were read.
     private let isChanged = Mutex(true)
@@ -62,7 +65,7 @@ package final class ChatSessionService: Service {
     /// - Parameters:
     ///   - addresses: The rules for the addresses of chat servers.
     ///   - authorities: Certificate authorities, in PEM, that are trusted besides those of the system.
-    ///   - isOnDuty: Returns whether the sessions run at this node. By default, they always do.
+    ///   - isOnDuty: Returns whether the sessions run at this node. With `nil`, the default, they always do.
     package init(
         store: any AppStore & ChatSessionStore,
         acceptor: NotificationAcceptor,
@@ -70,7 +73,7 @@ package final class ChatSessionService: Service {
         addresses: AddressPolicy,
         authorities: String? = nil,
         limits: Limits = Limits(),
-        isOnDuty: @escaping @Sendable () -> Bool = { true },
+        isOnDuty: (@Sendable () -> Bool)? = nil,
         resolver: any NameResolver,
         metrics: any MetricsFactory = NOOPMetricsHandler.instance,
         group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton,
@@ -144,7 +147,7 @@ package final class ChatSessionService: Service {
         var wasOnDuty = true
         repeat {
             let now = self.time.steady
-            let isOnDuty = self.isOnDuty()
+            let isOnDuty = self.isOnDuty?() ?? true
             if isOnDuty != wasOnDuty { self.isChanged.withLock { $0 = true } }
             wasOnDuty = isOnDuty
             if now >= nextWrite {
@@ -157,7 +160,8 @@ package final class ChatSessionService: Service {
                 await self.update(&running, loops)
                 readings.end(now: self.time.steady)
             }
-            wait = readings.wait(now: self.time.steady, isChanged: self.hasChange, atMost: self.limits.journal)
+            let longest = self.isOnDuty == nil ? self.limits.journal : min(self.limits.journal, Self.dutyInterval)
+            wait = readings.wait(now: self.time.steady, isChanged: self.hasChange, atMost: longest)
         } while await self.wake.wait(atMost: wait)
         // The sessions sign out, so that their servers keep messages for later.
         await self.stop(running)
@@ -202,7 +206,7 @@ package final class ChatSessionService: Service {
 
     private func update(_ running: inout [ChatSessionKey: SessionLoop], _ loops: [SessionLoop]) async {
         guard !loops.isEmpty,
-            let active = self.isOnDuty() ? try? await self.store.activeChatSessions() : []
+            let active = self.isOnDuty?() ?? true ? try? await self.store.activeChatSessions() : []
         else { return }
         let wanted = Set(active)
         let ended = running.filter { !wanted.contains($0.key) }
@@ -343,7 +347,7 @@ extension ChatSessionService {
             addresses: parts.configuration.webhookAddresses,
             authorities: authorities,
             limits: limits,
-            isOnDuty: { [nodes = parts.nodes] in nodes?.holds(.chatSessions) ?? true },
+            isOnDuty: parts.nodes.map { nodes in { nodes.holds(.chatSessions) } },
             resolver: parts.resolver,
             metrics: parts.metrics,
             time: parts.time,

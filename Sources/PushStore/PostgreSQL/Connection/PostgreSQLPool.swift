@@ -10,6 +10,8 @@ final class PostgreSQLPool: Sendable {
         case reads
         /// The queries that may take long.
         case queries
+        /// The heartbeats of this node.
+        case heartbeats
     }
 
     struct Limits: Sendable {

@@ -11,6 +11,7 @@ enum PostgreSQLChanges {
             ("credential", .environment, "coalesce(NEW.app, OLD.app)", nil),
             ("health", .environment, "coalesce(NEW.app, OLD.app)", "breakerOpenSince, breakerReason"),
             ("environmentState", .environment, "coalesce(NEW.app, OLD.app)", nil),
+            ("appStop", .stop, "coalesce(NEW.app, OLD.app)", nil), ("erasure", .stop, "coalesce(NEW.app, OLD.app)", nil),
         ]
 
     /// The setting that marks a transaction with changes. The mark ends with the transaction.
@@ -25,6 +26,7 @@ enum PostgreSQLChanges {
             )
             """
         ]
+        + [Self.notifications]
         + Dictionary(grouping: Self.tables, by: \.app).sorted { $0.key < $1.key }.enumerated().flatMap { index, group in
             [
                 """
@@ -37,6 +39,17 @@ enum PostgreSQLChanges {
                 """
             ] + group.value.flatMap { Self.triggers($0.table, $0.kind, $0.columns, function: "countChange\(index)") }
         }
+
+    /// The trigger that counts pauses and cancellations of notifications.
+    private static let notifications = """
+        CREATE OR REPLACE FUNCTION countStop() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN
+        INSERT INTO change VALUES ('\(StoreChange.Kind.stop.rawValue)', NEW.app, 1)
+        ON CONFLICT (kind, app) DO UPDATE SET number = change.number + 1;
+        RETURN NULL; END $$;
+        CREATE OR REPLACE TRIGGER changeOfState AFTER UPDATE OF state ON notification FOR EACH ROW
+        WHEN (NEW.state IN ('paused', 'cancelled') AND OLD.state IS DISTINCT FROM NEW.state) EXECUTE FUNCTION countStop()
+        """
 
     private static func triggers(
         _ table: String,

@@ -49,6 +49,11 @@ protocol StoreDatabase: Sendable {
         _ body: @escaping @Sendable (any SQLConnection) throws -> Value
     ) async throws -> Value
 
+    /// Writes as ``writeLedger(_:)``, and does not wait for other writes to get a connection.
+    func writeHeartbeat<Value: Sendable>(
+        _ body: @escaping @Sendable (any SQLConnection) throws -> Value
+    ) async throws -> Value
+
     /// Overwrites the space of all deleted rows, so that no trace of them remains on the disk.
     /// - Returns: `true`, or `false` if an old snapshot prevents it.
     func overwriteDeleted() async throws -> Bool
@@ -75,6 +80,12 @@ protocol StoreDatabase: Sendable {
 }
 
 extension StoreDatabase {
+    func writeHeartbeat<Value: Sendable>(
+        _ body: @escaping @Sendable (any SQLConnection) throws -> Value
+    ) async throws -> Value {
+        try await self.write(body)
+    }
+
     func writeLedger<Value: Sendable>(
         _ body: @escaping @Sendable (any SQLConnection) throws -> Value
     ) async throws -> Value {

@@ -158,7 +158,7 @@ extension SQLStore {
         try await self.database.write { database in
             let sql = "SELECT id, token, environment FROM device WHERE app = ? AND \(condition) AND hasLeft = 0"
             let rows = try database.rows(sql: sql, SQLArguments([app.sqlValue] + arguments))
-            let events = try TokenEventWriter(app: app, now: now, in: database)
+            let events = TokenEventWriter(app: app, now: now, in: database)
             for row in rows {
                 let (id, token, environment) = (
                     row["id"] as Int64? ?? 0, row.token("token"), row.environment("environment")

@@ -344,7 +344,7 @@ extension SQLStore {
         at clocks: ClockReading
     ) async throws -> [RegistrationResult] {
         try await self.database.write { database in
-            let events = try TokenEventWriter(app: app, now: clocks.later, in: database)
+            let events = TokenEventWriter(app: app, now: clocks.later, in: database)
             let results = try registrations.map { registration in
                 let result = try Registration(registration: registration, events: events, now: clocks.wall)
                     .run()
@@ -380,7 +380,7 @@ extension SQLStore {
             {
                 accepted.user = .clear
             }
-            let events = try TokenEventWriter(app: app, now: clocks.later, in: database)
+            let events = TokenEventWriter(app: app, now: clocks.later, in: database)
             let result = try Registration(registration: accepted, events: events, now: clocks.wall).run()
             if !result.isRejected { try self.store(accepted, app: app, in: database) }
             try events.announce()

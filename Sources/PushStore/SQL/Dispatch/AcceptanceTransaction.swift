@@ -33,6 +33,8 @@ struct AcceptanceTransaction {
         let number: Int64
         do {
             if let earlier = try self.earlier(request) { return .success(AcceptanceResult(earlier)) }
+            // What changes after this reading counts as changed after the notification was opened.
+            if case .tokens = request.notification.audience { _ = try self.registrationClock() }
             draft = try self.draft(request)
             if let token = draft.tokenOfOtherKind {
                 return .success(AcceptanceResult(.tokenOfOtherKind(token.token, token.kind)))

@@ -7,7 +7,17 @@ enum Leases {
     /// Adds a lease, which expires at `until` by the steady clock.
     /// - Returns: The fencing number of the lease.
     static func take(owner: Int64, until: Timestamp, in database: any SQLConnection) throws -> Int64 {
-        try database.insert(into: "lease", ["owner": owner, "until": until.milliseconds], returning: "fence")
+        if database.hasOneWriter {
+            return try database.insert(into: "lease", ["owner": owner, "until": until.milliseconds], returning: "fence")
+        }
+        let sql = """
+            INSERT INTO lease (owner, until) SELECT ?1, ?2
+            WHERE EXISTS (SELECT 1 FROM node WHERE id = ?1 AND endedAt IS NULL) RETURNING fence
+            """
+        // Another node has taken this one for dead. It is a new node after its next heartbeat.
+        guard let fence = try database.integer(sql: sql, [owner, until.milliseconds])
+        else { throw StoreError.unavailable(why: "the other nodes took this one for dead") }
+        return fence
     }
 
     /// Returns whether the owner still holds the lease.
@@ -21,7 +31,8 @@ enum Leases {
 
     /// Returns the leases under which no owner works any more.
     ///
-    /// A caller's lease that is not among `held` is lost. Any other, or with `nil` any lease, is lost once it expires.
+    /// A caller's lease that is not among `held` is lost. Any other, or with `nil` any lease, is lost once it expires,
+    /// except where several transactions can write at the same time: there, another node's leases end with the node.
     static func lost(owner: Int64, held: ClaimFilter.Held?, now: Timestamp, in database: any SQLConnection) throws
         -> [Int64]
     {
@@ -34,7 +45,7 @@ enum Leases {
                 if let held, statement.integer(1) == owner {
                     fence <= held.upTo && !held.fences.contains(fence)
                 } else {
-                    statement.integer(2) <= now.milliseconds
+                    database.hasOneWriter && statement.integer(2) <= now.milliseconds
                 }
             if isLost { lost.append(fence) }
         }
@@ -52,6 +63,7 @@ enum Leases {
     static func release(_ fences: [Int64], in database: any SQLConnection) throws {
         for fence in fences {
             let held = try database.integers(sql: "SELECT notification FROM shard WHERE lease = ?", [fence])
+            try database.lock(.exclusive, "notification", "number", held)
             try Self.free("shard", fence, in: database)
             try Self.free("retry", fence, in: database)
             try Self.end(fence, in: database)

@@ -147,7 +147,7 @@ struct PageCommit {
 
     private func applyTokenChanges() throws {
         guard !self.page.tokenChanges.isEmpty else { return }
-        let events = try TokenEventWriter(app: self.app, now: self.now, in: self.database)
+        let events = TokenEventWriter(app: self.app, now: self.now, in: self.database)
         let invalidation = TokenInvalidation(events: events, notification: self.id)
         for change in self.page.tokenChanges { try invalidation.apply(change) }
         try events.announce()
@@ -351,7 +351,12 @@ extension PageCommit {
     /// Locks the rows on which the commits of pages depend: the notifications, and then the leases. Other transactions
     /// lock them in the same order.
     static func lock(_ pages: [PageResult], in database: any SQLConnection) throws {
-        let isExclusive = pages.contains { $0.lock == .exclusive }
+        guard !database.hasOneWriter else { return }
+        // The first page of a campaign changes its row. An answer that is outdated costs a repetition at most.
+        let isUnusual = "SELECT 1 FROM notification WHERE number = ? AND (startedAt IS NULL OR state != 'sending')"
+        let isExclusive = try pages.contains {
+            try $0.lock == .exclusive || database.hasRow(sql: isUnusual, $0.notificationNumber)
+        }
         let numbers = pages.lazy.map(\.notificationNumber)
         try database.lock(isExclusive ? .exclusive : .shared, "notification", "number", numbers)
         try database.lock(.exclusive, "lease", "fence", pages.lazy.compactMap(\.fence))
@@ -363,7 +368,8 @@ extension PageResult {
     /// same time, except those after which the notification may be complete, and those that change its own row or hold
     /// recipients back until others are sent.
     fileprivate var lock: RowLock {
-        let isPlain = self.step.map { !$0.isLast } == true && self.nextPageAt == nil && self.wave == nil
+        let isPlain =
+            self.step.map { !$0.isLast } == true && self.nextPageAt == nil && self.wave == nil && self.pauses == nil
         return isPlain && self.removed.isEmpty && !self.retries.contains { $0.dueAt == .afterShards }
             ? .shared : .exclusive
     }

@@ -93,6 +93,7 @@ extension SQLStore {
 
     package func release(_ claims: [ShardClaim]) async throws {
         try await self.database.writeLedger { database in
+            try database.lock(.exclusive, "notification", "number", claims.lazy.map(\.notificationNumber))
             for claim in claims { try Leases.release(claim.notificationNumber, claim.shard, claim.fence, in: database) }
             for fence in Set(claims.map(\.fence)) { try Leases.end(fence, in: database) }
         }

@@ -6,7 +6,7 @@ import Synchronization
 extension SQLStore {
     package func recover(now: Timestamp) async throws -> Int {
         let isShared = self.database.isShared
-        return try await self.database.write { database in
+        return try await self.database.writeLedger { database in
             let fences = isShared ? NodeRows.lostLeases : "SELECT fence FROM lease"
             try Leases.release(try database.integers(sql: fences), in: database)
             return try NodeRows(database: database).endBegun(now: now)
@@ -20,14 +20,14 @@ extension SQLStore {
     package func clock() async throws -> Timestamp { try await self.database.clock() }
 
     package func join(_ node: NodeDescription, now: Timestamp) async throws {
-        let id = try await self.database.write { try NodeRows(database: $0).add(node, now: now) }
+        let id = try await self.database.writeHeartbeat { try NodeRows(database: $0).add(node, now: now) }
         self.owner.set(id)
     }
 
-    package func beat(_ node: NodeDescription, at now: Timestamp) async throws -> NodeBeat {
+    package func beat(_ node: NodeDescription, at now: Timestamp, judges: Bool) async throws -> NodeBeat {
         let known = try await self.owner.number(self.database)
-        let beat = try await self.database.write { database in
-            try NodeRows(database: database).beat(known, node, now: now)
+        let beat = try await self.database.writeHeartbeat { database in
+            try NodeRows(database: database).beat(known, node, now: now, judges: judges)
         }
         self.owner.set(beat.id)
         return beat
@@ -35,7 +35,7 @@ extension SQLStore {
 
     package func leave(now: Timestamp) async throws {
         let id = try await self.owner.number(self.database)
-        try await self.database.write { database in
+        try await self.database.writeHeartbeat { database in
             try database.run(sql: "UPDATE node SET endedAt = ? WHERE id = ?", now.milliseconds, id)
             try NodeRows(database: database).takeOver(now: now)
         }
@@ -53,7 +53,7 @@ extension SQLStore {
                 self.database.apps.forget()
                 self.bridgeChanges.add(1, ordering: .acquiringAndReleasing)
             case .bridge: self.bridgeChanges.add(1, ordering: .acquiringAndReleasing)
-            case .environment: break
+            case .environment, .stop: break
             }
         }
         return changed
@@ -83,7 +83,7 @@ private struct NodeRows {
     }
 
     /// Records a heartbeat, takes over from dead nodes, and takes free duties.
-    func beat(_ known: Int64, _ node: NodeDescription, now: Timestamp) throws -> NodeBeat {
+    func beat(_ known: Int64, _ node: NodeDescription, now: Timestamp, judges: Bool) throws -> NodeBeat {
         var beat = NodeBeat(id: known)
         let last = try self.database.time(sql: "SELECT seenAt FROM node WHERE id = ?", [known]) ?? now
         let deadline = min(now, last.advanced(by: NodeBeat.interval)).advanced(by: .zero - NodeBeat.patience)
@@ -93,7 +93,7 @@ private struct NodeRows {
             beat.id = try self.add(node, now: now)
         }
         let silent = "UPDATE node SET endedAt = ? WHERE endedAt IS NULL AND seenAt < ? RETURNING id"
-        beat.ended = try self.database.integers(sql: silent, [now.milliseconds, deadline.milliseconds])
+        if judges { beat.ended = try self.database.integers(sql: silent, [now.milliseconds, deadline.milliseconds]) }
         beat.interrupted = try self.takeOver(now: now)
         for duty in NodeDuty.allCases {
             let sql = """

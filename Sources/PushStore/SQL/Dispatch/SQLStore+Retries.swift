@@ -57,9 +57,10 @@ extension RetryQueue {
         guard let (notification, openedAfter) = try self.retried(number) else { return nil }
         let fence = try Leases.take(owner: owner, until: until, in: self.database)
         let lease = "UPDATE retry SET lease = ? WHERE notification = ? AND recipient = ? AND lease IS NULL"
-        for retry in due { try self.database.run(sql: lease, fence, number, retry.recipient) }
+        let due = try due.filter { try self.database.run(sql: lease, fence, number, $0.recipient) > 0 }
         let consent = try ConsentColumns(notification, in: self.database)
         let query = RecipientQuery(notification, number: number, openedAfter: openedAfter, consent: consent)
+        let readAt = try RegistrationChanges.clock(in: self.database)
         let recipients = try self.recipients(due, query, fence: fence)
         if recipients.isEmpty {
             try Leases.end(fence, in: self.database)
@@ -70,7 +71,7 @@ extension RetryQueue {
             notificationNumber: number,
             recipients: recipients,
             fence: fence,
-            readAt: try RegistrationChanges.clock(in: self.database),
+            readAt: readAt,
             dueSince: due.map(\.dueAt).filter { $0 > Self.departed }.min().map(Timestamp.init(milliseconds:))
         )
     }

@@ -66,6 +66,8 @@ enum NotificationCompletion {
     /// Adds the shards' counters to the notification, and deletes rows that only a notification in progress needs. A
     /// shard with a page in flight stays until that page is committed.
     static func tidy(_ number: Int64, in database: any SQLConnection) throws {
+        // A shard may be claimed without a lock on its notification.
+        try database.lock(.exclusive, "shard", where: "notification = ?", [number])
         let sql = """
             UPDATE notification SET
                 accepted = notification.accepted + counted.accepted,

@@ -16,7 +16,8 @@ extension SQLStore {
         of notification: UUID,
         now: Timestamp
     ) async throws -> NotificationRecord? {
-        let result: Result<NotificationRecord?, DamagedRow> = try await self.database.write { database in
+        let result: Result<NotificationRecord?, DamagedRow> = try await self.database.writeLedger { database in
+            try database.lock(.exclusive, "notification", where: "id = ?", [notification.uuidString])
             let sql = "SELECT number FROM notification WHERE id = ?"
             guard let number = try database.integer(sql: sql, [notification.uuidString]) else { return .success(nil) }
             switch change {

@@ -83,7 +83,7 @@ extension SQLStore {
     package func apply(_ changes: [TokenStateChange], of target: AppEnvironment, now: Timestamp) async throws {
         guard !changes.isEmpty else { return }
         try await self.database.write { database in
-            let events = try TokenEventWriter(app: target.app, now: now, in: database)
+            let events = TokenEventWriter(app: target.app, now: now, in: database)
             let invalidation = TokenInvalidation(events: events, notification: nil)
             for change in changes { try invalidation.apply(change) }
             try events.announce()

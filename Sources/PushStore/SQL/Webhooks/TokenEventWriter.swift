@@ -8,17 +8,20 @@ struct TokenEventWriter {
         case app, device, token, environment, action, reason, notification, since, at
     }
 
-    private static let insertion = Column.insertion(into: "tokenEvent")
+    private static let insertion = Column.insertion(into: "tokenEvent", "RETURNING id")
 
     let app: Int64
     let now: Timestamp
     let database: any SQLConnection
-    /// The id of the last token event before this transaction.
-    private let last: Int64
+    private let written = Written()
 
-    init(app: Int64, now: Timestamp, in database: any SQLConnection) throws {
+    /// The ids of the events that this transaction has written, in rising order.
+    private final class Written {
+        var ids: [Int64] = []
+    }
+
+    init(app: Int64, now: Timestamp, in database: any SQLConnection) {
         (self.app, self.now, self.database) = (app, now, database)
-        self.last = try Self.last(in: database)
     }
 
     /// Writes a token event.
@@ -45,31 +48,36 @@ struct TokenEventWriter {
         row.bind(notification?.uuidString, to: .notification)
         row.bind(since?.milliseconds, to: .since)
         row.bind(self.now.milliseconds, to: .at)
-        try row.run()
-    }
-
-    /// Returns the id of the latest token event, or 0 before the first one.
-    private static func last(in database: any SQLConnection) throws -> Int64 {
-        try database.integer(sql: "SELECT max(id) FROM tokenEvent") ?? 0
+        self.written.ids.append(try row.id())
     }
 
     /// The maximum number of token events in a block. A block is never divided between requests to a webhook.
     private static let maximumAnnounced: Int64 = 4096
 
-    /// Inserts a block with the events of this transaction, if any webhook of the app subscribes to token events.
+    /// Inserts blocks with the events of this transaction, if any webhook of the app subscribes to token events. Ids
+    /// between them may be those of another transaction, so each block has successive ones.
     func announce() throws {
-        let latest = try Self.last(in: self.database)
-        guard latest > self.last, try EventBlockRow.isWanted(.token, app: self.app, in: self.database) else { return }
+        guard !self.written.ids.isEmpty, try EventBlockRow.isWanted(.token, app: self.app, in: self.database)
+        else { return }
         let sql = """
             INSERT INTO eventBlock (app, kind, at, events, firstToken, lastToken)
             VALUES (:app, 'token', :at, x'', :first, :last)
             """
-        for first in stride(from: self.last + 1, through: latest, by: Int(Self.maximumAnnounced)) {
-            let end = min(latest, first + Self.maximumAnnounced - 1)
+        for ids in self.successive {
             let block: SQLArguments = [
-                "app": self.app, "at": self.now.milliseconds, "first": first, "last": end,
+                "app": self.app, "at": self.now.milliseconds, "first": ids.lowerBound, "last": ids.upperBound,
             ]
             try self.database.run(sql: sql, block)
+        }
+    }
+
+    private var successive: [ClosedRange<Int64>] {
+        self.written.ids.reduce(into: []) { ranges, id in
+            if let last = ranges.last, id == last.upperBound + 1, Int64(last.count) < Self.maximumAnnounced {
+                ranges[ranges.count - 1] = last.lowerBound...id
+            } else {
+                ranges.append(id...id)
+            }
         }
     }
 
