@@ -175,6 +175,9 @@ class Events:
         time.sleep(self.rng.uniform(1, 4))
         start, _ = self.last("promote")
         self.database.crash()
+        # The first of two servers has to refuse connections: of one that accepts and closes them, libpq does not go on to the second.
+        for node in self.world.nodes:
+            self.world.proxies.tell(node.name, "close")
         time.sleep(self.rng.uniform(0, 2))
         standby.promote()
         self.world.database = self.database = standby
