@@ -265,6 +265,7 @@ def tell(world, traffic, registrations, events, judgement, pushes, runs, seconds
     by_kind = collections.Counter()
     for trouble, count in judgement.again.items():
         by_kind[trouble.kind] += count
+        print(f"torture: nodes: {count} sent again for {trouble.kind} of {trouble.node or 'all'}, such as {judgement.examples[trouble]}")
     statuses = collections.Counter()
     for worker in [*traffic, registrations]:
         statuses.update(worker.statuses)

@@ -60,11 +60,11 @@ class Events:
             time.sleep(0.05)
 
     def shards(self, number):
-        """What it has of campaigns that go on without a pace."""
+        """What it has to send."""
         return [(prefix_of(identity), int(cursor), int(end)) for identity, cursor, end in self.database.rows(
             "SELECT notification.id, shard.cursor, shard.upTo FROM shard JOIN lease ON lease.fence = shard.lease"
             f" JOIN notification ON notification.number = shard.notification WHERE lease.owner = {number} AND isDone = 0"
-            " AND pace IS NULL AND guarantee = 'atLeastOnce' AND state = 'sending'")]
+            " AND state IN ('accepted', 'sending')")]
 
     def await_leases(self, number, begin, seconds):
         """Seconds until a node that has ended has no leases; None if that takes too long."""

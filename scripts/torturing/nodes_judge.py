@@ -31,7 +31,7 @@ class Judgement:
         the name of the node that sent it."""
         self.complaints, self.troubles, self.page = [], troubles, page
         # How many pushes came again for each trouble; how many at-most-once ones are unknown.
-        self.again, self.interrupted = collections.Counter(), 0
+        self.again, self.interrupted, self.examples = collections.Counter(), 0, {}
         by_prefix = collections.defaultdict(list)
         for push in pushes:
             by_prefix[prefix_of(push.apns_id)].append(push)
@@ -120,6 +120,7 @@ class Judgement:
                     self.complain("doubled", f"{text} without any trouble")
                 else:
                     self.again[trouble] += 1
+                    self.examples.setdefault(trouble, text)
 
     def trouble_of(self, push):
         """The trouble of its node in which it was in flight."""
