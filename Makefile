@@ -60,8 +60,9 @@ bench-gateway:  ## the gateway beside nghttpd and mosquitto (N=20000 PAIRS=3 DEV
 	@scripts/setup bench
 	@scripts/bench-gateway
 
-bench-campaign:  ## the provider beside the bare sender (N=100000 PAIRS=3 ONLY=plain,rendered,traffic,singles,gateway,hostile)
+bench-campaign:  ## the provider beside the bare sender (N=100000 PAIRS=3 ONLY=plain,rendered,traffic,singles,gateway,hostile,postgres)
 	@scripts/setup bench
+	@case ",$${ONLY:-}," in *,postgres,*) scripts/setup postgres ;; esac
 	@scripts/bench-campaign
 
 bench-publishing:  ## readers of an issue under a bandwidth limit (N=2000 ISSUE_KB=100 LIMIT_MB=20 ONLY=readers,beside,gateway)

@@ -161,7 +161,7 @@ struct HealthChecker: Sendable {
         guard self.store.isShared else { return [] }
         let nodes = try await self.store.nodes()
         return nodes.compactMap { node in
-            guard let endedAt = node.endedAt, endedAt.since(node.seenAt) >= NodeMembership.patience,
+            guard let endedAt = node.endedAt, endedAt.since(node.seenAt) >= NodeBeat.patience,
                 !nodes.contains(where: { $0.id > node.id && $0.description.name == node.description.name })
             else { return nil }
             return HealthProblem(

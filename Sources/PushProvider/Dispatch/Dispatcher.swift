@@ -175,15 +175,21 @@ extension Dispatcher {
                 group.addTask { await self.send(work) }
             }
             var isAwake = true
+            var hasFailed = false
             while isAwake, !self.isEnding {
                 do {
                     slots.tick()
                     if lane == .urgent { self.direct.fill() }
                     if try await self.start(in: slots, of: lane, in: &group) { continue }
                     let pause = try await self.pause(of: lane, slots)
+                    hasFailed = false
                     isAwake = await self.wakes[lane].wait(atMost: pause)
                 } catch {
-                    self.logger.error("dispatching failed, trying again", metadata: ["error": "\(error)"])
+                    // It is tried again as often as the lane is woken, and logged once until it succeeds.
+                    if !hasFailed {
+                        self.logger.error("dispatching failed, trying again", metadata: ["error": "\(error)"])
+                    }
+                    hasFailed = true
                     isAwake = await self.wakes[lane].wait(atMost: self.limits.sleep)
                 }
             }

@@ -10,10 +10,6 @@ import Synchronization
 /// A node sends a heartbeat every 5 seconds. After 20 seconds without one, the others take it for dead, and one of them
 /// takes over its leases and its duties. A node that cannot reach the store gives up its duties before that.
 package final class NodeMembership: Sendable {
-    /// The time between two heartbeats.
-    package static let interval: Duration = .seconds(5)
-    /// The time after the last heartbeat at which a node is dead for the others.
-    package static let patience: Duration = .seconds(20)
     /// The time after the last heartbeat for which a node performs its duties.
     static let trust: Duration = .seconds(15)
     /// The time between two looks at what other nodes have written.
@@ -69,10 +65,10 @@ package final class NodeMembership: Sendable {
 
     /// Sends heartbeats until ``leave()``. Graceful shutdown does not end them, because work in flight goes on.
     package func run() async {
-        var next = ContinuousClock.now + Self.interval
+        var next = ContinuousClock.now + NodeBeat.interval
         while await self.ending.wait(atMost: Self.poll) {
             if ContinuousClock.now >= next {
-                next = .now + Self.interval
+                next = .now + NodeBeat.interval
                 do { try await self.beat() } catch {
                     self.logger.error("the heartbeat cannot be stored", metadata: ["error": "\(error)"])
                 }
@@ -97,9 +93,7 @@ package final class NodeMembership: Sendable {
     private func beat() async throws {
         let start = ContinuousClock.now
         try await self.time.follow(self.store)
-        let now = self.time.steady
-        let deadline = now.advanced(by: .zero - Self.patience)
-        let beat = try await self.store.beat(self.node, at: now, deadline: deadline)
+        let beat = try await self.store.beat(self.node, at: self.time.steady)
         let last = self.state.withLock { state in
             defer { (state.beat, state.beatAt) = (beat, start) }
             return state.beat

@@ -12,8 +12,10 @@ package protocol NodeStore: Sendable {
     ///
     /// It also takes over from nodes that have ended: their leases end, and their duties become free. This node takes
     /// the free duties. If the others have taken it for dead, it continues as a new node.
-    /// - Parameter deadline: The time before which a node without a later heartbeat is dead.
-    func beat(_ node: NodeDescription, at now: Timestamp, deadline: Timestamp) async throws -> NodeBeat
+    ///
+    /// A node is dead after ``NodeBeat/patience`` without a heartbeat. The time for which this node itself could not
+    /// store one does not count, because then the store was away for the others as well.
+    func beat(_ node: NodeDescription, at now: Timestamp) async throws -> NodeBeat
     /// Ends this node, so that the others take over from it immediately.
     func leave(now: Timestamp) async throws
     /// Reads what has changed since the last call, by any node, and forgets what the store has cached of it.
@@ -82,6 +84,11 @@ package struct NodeRecord: Hashable, Sendable {
 
 /// The result of a heartbeat.
 package struct NodeBeat: Hashable, Sendable {
+    /// The time between two heartbeats.
+    package static let interval: Duration = .seconds(5)
+    /// The time after the last heartbeat at which a node is dead for the others.
+    package static let patience: Duration = .seconds(20)
+
     /// The number of this node, which is a new one if the others had taken it for dead.
     package var id: Int64
     package var duties: Set<NodeDuty> = []

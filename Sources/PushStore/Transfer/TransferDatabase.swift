@@ -134,7 +134,7 @@ final class PostgreSQLTransferDatabase: TransferDatabase {
     func plannedTables() throws -> [TransferTable] {
         struct Planned: Error { let tables: [TransferTable] }
         do {
-            try self.connection.transaction(.readCommitted) { database in
+            return try self.connection.transaction(.readCommitted) { database -> [TransferTable] in
                 try PostgreSQLSchema.apply(to: self.connection, name: self.name)
                 // The error takes the transaction back.
                 throw Planned(tables: try TransferTable.all(in: database))

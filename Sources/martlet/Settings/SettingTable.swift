@@ -18,9 +18,12 @@ enum SettingTable {
     static let all = [
         Part(
             "serve",
-            "`martlet serve`, and `martlet bridge`; the storage settings `martlet backup`, `check`, `restore` and `migrate` too",
-            ServeSettings.Storage.settings + DatabaseSettings.settings + ServeSettings.General.settings + ServeSettings.Limits.settings
-                + ServeSettings.Breaker.settings + ServeSettings.Publishing.settings
+            """
+            `martlet serve`, and `martlet bridge`; the storage settings `martlet backup`, `check`, `restore` and `migrate` \
+            too
+            """,
+            ServeSettings.Storage.settings + DatabaseSettings.settings + ServeSettings.General.settings
+                + ServeSettings.Limits.settings + ServeSettings.Breaker.settings + ServeSettings.Publishing.settings
                 + ServeSettings.Entitlement.settings
                 + ServeSettings.Compatibility.settings + ServeSettings.Legacy.settings + ServeSettings.Bridge.settings
         ),

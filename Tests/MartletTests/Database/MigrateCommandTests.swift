@@ -19,7 +19,9 @@ import Testing
             #expect(throws: SettingsError.self) { try DatabaseSettings.address(missing) }
             let none = try await SettingsReader(environment: [:])
             let error = #expect(throws: SettingsError.self) { try DatabaseSettings.address(none) }
-            #expect(error?.description.contains("--database or MARTLET_SERVE_DATABASE") == true && error?.status == .usage)
+            #expect(
+                error?.description.contains("--database or MARTLET_SERVE_DATABASE") == true && error?.status == .usage
+            )
         }
     }
 

@@ -93,6 +93,10 @@ import Testing
         consuming func finish(_ trailingHeaders: HTTPFields?) async throws {}
     }
 
+    private final class Numbers: Sendable {
+        let all = Mutex<[Int]>([])
+    }
+
     private let bytes = Budget(.responseBytes)
 
     /// A long response that holds its length.
@@ -108,11 +112,11 @@ import Testing
             let deadline = ResponseDeadlineHandler(deadline: .hours(1), transport: .stream)
             try channel.pipeline.syncOperations.addHandlers([socket, deadline])
         }
-        let takenBefore = Mutex<[Int]>([])
+        let takenBefore = Numbers()
         let response = try self.held(on: channel)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
-                let writer = HastyWriter(channel: channel) { takenBefore.withLock { $0.append(socket.taken) } }
+                let writer = HastyWriter(channel: channel) { takenBefore.all.withLock { $0.append(socket.taken) } }
                 try await response.body.write(writer)
             }
             for _ in 0..<3 {
@@ -122,7 +126,7 @@ import Testing
             }
             try await group.waitForAll()
         }
-        #expect(takenBefore.withLock { $0 } == [0, 1, 2])
+        #expect(takenBefore.all.withLock { $0 } == [0, 1, 2])
         #expect(self.bytes.usage.held == 0)
     }
 

@@ -113,6 +113,26 @@ import Testing
         }
     }
 
+    /// However many conflicts there are, none ends with an error.
+    @Test func aRowIsChangedByManyAtOnce() async throws {
+        try await self.withPool(connections: 4) { pool async throws in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<8 {
+                    group.addTask {
+                        for _ in 0..<50 {
+                            try await pool.write { database in
+                                let number = try database.count(sql: "SELECT number FROM counter WHERE id = 1")
+                                try database.run(sql: "UPDATE counter SET number = ? WHERE id = 1", Int64(number + 1))
+                            }
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(try await self.number(pool) == 400)
+        }
+    }
+
     @Test(arguments: ["40001", "40P01", "55P03"]) func aTransactionIsRepeatedThreeTimes(state: String) async throws {
         try await self.withPool { pool async throws in
             let attempts = Counter()

@@ -25,6 +25,7 @@ final class PostgreSQLPool: Sendable {
 
     private let lanes: [Lane: PostgreSQLLane]
     private let limits: Limits
+    private let turns = PostgreSQLTurns()
 
     /// Creates a pool, whose connections are made by its first calls. ``close()`` ends its threads.
     /// - Parameter columns: The known names of columns by their names in lower case.
@@ -73,9 +74,9 @@ final class PostgreSQLPool: Sendable {
     ) async throws -> Value {
         try Task.checkCancellation()
         guard let lane = self.lanes[lane] else { throw StoreError.ending }
-        let repeats = self.limits.repeats
+        let (repeats, turns) = (self.limits.repeats, self.turns)
         let call = PostgreSQLCall(isCancellable: isCancellable) { session in
-            try session.transaction(isolation, within: limit, repeats: repeats, body)
+            try session.transaction(isolation, within: limit, repeats: repeats, turns, body)
         }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in

@@ -22,21 +22,25 @@ final class PostgreSQLSession {
 
     func disconnect() { self.connection = nil }
 
-    /// Runs `body` in a transaction, and again while other transactions conflict with it. A connection that was lost
-    /// since its last use is replaced once, as nothing has been done yet.
+    /// Runs `body` in a transaction, and again while other transactions conflict with it, the last time alone. A
+    /// connection that was lost since its last use is replaced once, as nothing has been done yet.
     func transaction<Value>(
         _ isolation: PostgreSQLConnection.Isolation,
         within limit: Duration? = nil,
         repeats: Int,
+        _ turns: PostgreSQLTurns,
         _ body: (any SQLConnection) throws -> Value
     ) throws -> Value {
-        var (conflicts, isReplaced) = (0, false)
+        var (conflicts, isReplaced, isAlone) = (0, false, false)
         while true {
             let connection = try self.connect()
             do {
-                return try connection.transaction(isolation, within: limit, body)
+                func attempt() throws -> Value { try connection.transaction(isolation, within: limit, body) }
+                return isolation == .snapshot ? try attempt() : try turns.run(isAlone: isAlone, attempt)
             } catch let error as PostgreSQLError where error.isConflict(in: isolation) && conflicts < repeats {
                 conflicts += 1
+                // A lock may be held by a transaction that waits for this one.
+                isAlone = conflicts == repeats && error.state != "55P03"
                 // Two that conflict would meet again if both began at once.
                 Thread.sleep(forTimeInterval: .random(in: 0...0.005) * Double(conflicts * conflicts))
             } catch let error as PostgreSQLError

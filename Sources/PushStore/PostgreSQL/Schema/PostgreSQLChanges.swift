@@ -13,6 +13,9 @@ enum PostgreSQLChanges {
             ("environmentState", .environment, "coalesce(NEW.app, OLD.app)", nil),
         ]
 
+    /// The setting that marks a transaction with changes. The mark ends with the transaction.
+    static let mark = "martlet.change"
+
     /// The commands that create the table and the triggers, or replace them.
     static let commands: [String] =
         [
@@ -27,24 +30,29 @@ enum PostgreSQLChanges {
                 """
                 CREATE OR REPLACE FUNCTION countChange\(index)() RETURNS trigger LANGUAGE plpgsql AS
                 $$ BEGIN
+                PERFORM set_config('\(Self.mark)', '1', true);
                 INSERT INTO change VALUES (TG_ARGV[0], \(group.key), 1)
                 ON CONFLICT (kind, app) DO UPDATE SET number = change.number + 1;
                 RETURN NULL; END $$
                 """
-            ] + group.value.map { Self.trigger($0.table, $0.kind, $0.columns, function: "countChange\(index)") }
+            ] + group.value.flatMap { Self.triggers($0.table, $0.kind, $0.columns, function: "countChange\(index)") }
         }
 
-    private static func trigger(
+    private static func triggers(
         _ table: String,
         _ kind: StoreChange.Kind,
         _ columns: String?,
         function: String
-    ) -> String {
-        """
-        CREATE OR REPLACE TRIGGER changeOf\(kind.rawValue)
-        AFTER INSERT OR DELETE OR UPDATE \(columns.map { "OF \($0)" } ?? "") ON \(table)
-        FOR EACH ROW EXECUTE FUNCTION \(function)('\(kind.rawValue)')
-        """
+    ) -> [String] {
+        let names = columns.map { $0.split(separator: ",").map { $0.drop { $0 == " " } } } ?? ["*"]
+        let isChanged = names.map { "OLD.\($0) IS DISTINCT FROM NEW.\($0)" }.joined(separator: " OR ")
+        let events = [("Row", "INSERT OR DELETE", ""), ("Value", "UPDATE", "WHEN (\(isChanged))")]
+        return events.map { name, event, condition in
+            """
+            CREATE OR REPLACE TRIGGER changeOf\(name)\(kind.rawValue) AFTER \(event) ON \(table)
+            FOR EACH ROW \(condition) EXECUTE FUNCTION \(function)('\(kind.rawValue)')
+            """
+        }
     }
 
     static func read(in database: any SQLConnection) throws -> [StoreChange: Int64] {

@@ -32,7 +32,7 @@ enum PostgreSQLSchema {
             try connection.run(PostgreSQLDefinition(sql, isFirst: isFirst).commands)
             try connection.run(sql: "INSERT INTO migration (name) VALUES (?)", [name])
         }
-        if !missing.isEmpty { try connection.run(Self.marks + PostgreSQLChanges.commands) }
+        if !missing.isEmpty { try connection.run(PostgreSQLChanges.commands) }
     }
 
     /// Returns the names of the applied migrations, in the order of their application.
@@ -95,29 +95,9 @@ enum PostgreSQLSchema {
         """
     }
 
-    // The marks of changes on which AppCache depends.
-
-    private static let mark = "martlet.appChange"
-
-    /// The triggers that mark a transaction. The mark ends with the transaction.
-    private static let marks =
-        [
-            """
-            CREATE OR REPLACE FUNCTION markAppChange() RETURNS trigger LANGUAGE plpgsql AS
-            $$ BEGIN PERFORM set_config('\(Self.mark)', '1', true); RETURN NULL; END $$
-            """
-        ]
-        + AppCache.tables.map { table, columns in
-            """
-            CREATE OR REPLACE TRIGGER appChangeMark
-            AFTER INSERT OR DELETE OR UPDATE \(columns.map { "OF \($0)" } ?? "") ON \(table)
-            FOR EACH STATEMENT EXECUTE FUNCTION markAppChange()
-            """
-        }
-
     /// Returns whether the transaction has changed a table on which ``AppCache`` depends.
     static func hasChangedApps(in database: any SQLConnection) throws -> Bool {
-        let mark: String? = try database.value(sql: "SELECT current_setting('\(Self.mark)', true)")
+        let mark: String? = try database.value(sql: "SELECT current_setting('\(PostgreSQLChanges.mark)', true)")
         return mark == "1"
     }
 }

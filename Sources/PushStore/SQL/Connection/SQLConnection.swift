@@ -24,8 +24,11 @@ protocol SQLConnection: AnyObject {
     var hasOneWriter: Bool { get }
 
     /// Locks rows until the end of the transaction, if others may write at the same time. What is read of them from
-    /// now on stays true. They are locked in the order of the ids.
+    /// now on stays true.
     func lock(_ strength: RowLock, _ table: String, where condition: String, _ arguments: SQLArguments) throws
+
+    /// Locks the rows with these keys, in the order of the keys, as the other method does.
+    func lock(_ strength: RowLock, _ table: String, _ column: String, _ keys: some Sequence<Int64>) throws
 
     /// Waits until no other transaction has this turn, and keeps it until the end of the transaction.
     func takeTurn(_ turn: LedgerTurn) throws
@@ -59,6 +62,7 @@ enum LedgerTurn: Int64, Sendable {
 extension SQLConnection {
     var hasOneWriter: Bool { true }
     func lock(_ strength: RowLock, _ table: String, where condition: String, _ arguments: SQLArguments) throws {}
+    func lock(_ strength: RowLock, _ table: String, _ column: String, _ keys: some Sequence<Int64>) throws {}
     func takeTurn(_ turn: LedgerTurn) throws {}
 }
 
@@ -413,6 +417,10 @@ struct IntegerRows {
     }
 
     var count: Int { self.values.count / self.width }
+
+    func column(_ column: Int) -> [Int64?] {
+        stride(from: column, to: self.values.count, by: self.width).map { self.values[$0] }
+    }
 
     /// Adds a row, with a value for each column.
     mutating func append(_ row: Int64?...) { self.values += row }

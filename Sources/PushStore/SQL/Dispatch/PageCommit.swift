@@ -35,7 +35,6 @@ struct PageCommit {
             SELECT id, app, state, lane, origin, startedAt, guarantee, EXISTS (SELECT 1 FROM appStop WHERE app = notification.app) AS isStopped
             FROM notification WHERE number = ?
             """
-        try database.lock(page.lock, "notification", where: "number = ?", [page.notificationNumber])
         guard let row = try database.row(sql: sql, [page.notificationNumber]) else { return nil }
         guard let id = row.uuid("id"), let app = row["app"] as Int64?,
             let state = row.value("state") as NotificationRecord.State?,
@@ -128,9 +127,8 @@ struct PageCommit {
 
     /// Returns whether the lease is held and no other page of the shard was written since the page was read.
     private func holdsLease() throws -> Bool {
-        guard let fence = self.page.fence else { return false }
-        try self.database.lock(.exclusive, "lease", where: "fence = ?", [fence])
-        guard try Leases.isHeld(fence, by: self.owner, in: self.database) else { return false }
+        guard let fence = self.page.fence, try Leases.isHeld(fence, by: self.owner, in: self.database)
+        else { return false }
         guard let step = self.page.step else { return true }
         let sql = "SELECT 1 FROM shard WHERE notification = ? AND number = ? AND lease = ? AND cursor = ?"
         return try self.database.hasRow(sql: sql, self.number, step.shard, fence, step.from)
@@ -335,6 +333,17 @@ struct PageCommit {
         statement.bind(isOfShard ? OutcomeCounts() : counts, at: 6)
         statement.bind(self.number, at: 11)
         try statement.run()
+    }
+}
+
+extension PageCommit {
+    /// Locks the rows on which the commits of pages depend: the notifications, and then the leases. Other transactions
+    /// lock them in the same order.
+    static func lock(_ pages: [PageResult], in database: any SQLConnection) throws {
+        let isExclusive = pages.contains { $0.lock == .exclusive }
+        let numbers = pages.lazy.map(\.notificationNumber)
+        try database.lock(isExclusive ? .exclusive : .shared, "notification", "number", numbers)
+        try database.lock(.exclusive, "lease", "fence", pages.lazy.compactMap(\.fence))
     }
 }
 

@@ -5,6 +5,7 @@ extension SQLStore {
     package func begin(_ page: PageResult, now: Timestamp) async throws -> StartedPage {
         let owner = try await self.owner.number(self.database)
         return try await self.pageWriter.write(to: self.database, now: now) { parts, database in
+            try PageCommit.lock([page], in: database)
             let begun = try PageCommit(page, begins: true, owner: owner, now: now, parts: parts, in: database)?.run()
             try parts.end(in: database)
             return begun ?? StartedPage(result: .leaseLost, started: [])
@@ -21,6 +22,7 @@ extension SQLStore {
                 in: database
             )
             let requests = try writes.requests.map { try acceptance.accept($0) }
+            try PageCommit.lock(writes.pages, in: database)
             let pages = try writes.pages.map { page in
                 try Self.commit(page, owner: owner, now: now, parts: parts, in: database)
             }

@@ -24,10 +24,10 @@ extension SQLStore {
         self.owner.set(id)
     }
 
-    package func beat(_ node: NodeDescription, at now: Timestamp, deadline: Timestamp) async throws -> NodeBeat {
+    package func beat(_ node: NodeDescription, at now: Timestamp) async throws -> NodeBeat {
         let known = try await self.owner.number(self.database)
         let beat = try await self.database.write { database in
-            try NodeRows(database: database).beat(known, node, now: now, deadline: deadline)
+            try NodeRows(database: database).beat(known, node, now: now)
         }
         self.owner.set(beat.id)
         return beat
@@ -82,9 +82,11 @@ private struct NodeRows {
         return try self.database.insert(into: "node", values, returning: "id")
     }
 
-    /// Records a heartbeat, takes over from nodes whose last heartbeat is before `deadline`, and takes free duties.
-    func beat(_ known: Int64, _ node: NodeDescription, now: Timestamp, deadline: Timestamp) throws -> NodeBeat {
+    /// Records a heartbeat, takes over from dead nodes, and takes free duties.
+    func beat(_ known: Int64, _ node: NodeDescription, now: Timestamp) throws -> NodeBeat {
         var beat = NodeBeat(id: known)
+        let last = try self.database.time(sql: "SELECT seenAt FROM node WHERE id = ?", [known]) ?? now
+        let deadline = min(now, last.advanced(by: NodeBeat.interval)).advanced(by: .zero - NodeBeat.patience)
         let seen = "UPDATE node SET seenAt = ? WHERE id = ? AND endedAt IS NULL"
         if try self.database.run(sql: seen, now.milliseconds, known) == 0 {
             // The others have taken this node for dead. Nothing is written under its old leases.

@@ -26,6 +26,7 @@ extension SQLStore {
                 guard let app = try queue.next(excluding: excluded) else { return [] }
                 let due = try queue.due(app: app, limit: limit)
                 let byNotification = Dictionary(grouping: due, by: \.notification).sorted { $0.key < $1.key }
+                try database.lock(.exclusive, "notification", "number", byNotification.map(\.key))
                 let claims = try byNotification.compactMap { number, retries in
                     try queue.claim(retries, of: number, owner: owner, until: until)
                 }
@@ -53,7 +54,6 @@ extension RetryQueue {
     /// Claims the due retries of a notification.
     /// - Returns: The claim, or `nil` if all of the retries were postponed.
     fileprivate func claim(_ due: [DueRetry], of number: Int64, owner: Int64, until: Timestamp) throws -> RetryClaim? {
-        try self.database.lock(.exclusive, "notification", where: "number = ?", [number])
         guard let (notification, openedAfter) = try self.retried(number) else { return nil }
         let fence = try Leases.take(owner: owner, until: until, in: self.database)
         let lease = "UPDATE retry SET lease = ? WHERE notification = ? AND recipient = ? AND lease IS NULL"

@@ -35,8 +35,6 @@ struct WholePageCommit {
     init?(_ page: PageResult, owner: Int64, now: Timestamp, parts: CommitContext, in database: any SQLConnection) throws
     {
         guard let fence = page.fence, let step = page.step, page.isWhole else { return nil }
-        try database.lock(.exclusive, "notification", where: "number = ?", [page.notificationNumber])
-        try database.lock(.exclusive, "lease", where: "fence = ?", [fence])
         let statement = try database.prepare(Self.question)
         defer { statement.reset() }
         statement.bind(page.notificationNumber, step.shard, fence, step.from, owner, page.snapshot?.clock)

@@ -14,6 +14,7 @@ enum EventPositions {
 
     /// Assigns positions to the app's oldest blocks that have none.
     static func give(app: Int64, in database: any SQLConnection) throws {
+        try database.lock(.exclusive, "app", "id", [app])
         let sql = """
             SELECT id FROM eventBlock INDEXED BY eventBlockToPlace WHERE app = ? AND position IS NULL ORDER BY id LIMIT ?
             """

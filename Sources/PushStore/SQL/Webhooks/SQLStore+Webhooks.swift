@@ -100,7 +100,7 @@ extension SQLStore {
         guard !kinds.isEmpty else { return [] }
         let names = kinds.map { "'\($0.rawValue)'" }.sorted().joined(separator: ", ")
         if try await self.database.read({ try EventPositions.areMissing(app: app, in: $0) }) {
-            try await self.database.write { try EventPositions.give(app: app, in: $0) }
+            try await self.database.writeLedger { try EventPositions.give(app: app, in: $0) }
         }
         let sql = """
             SELECT * FROM eventBlock INDEXED BY eventBlockByPosition

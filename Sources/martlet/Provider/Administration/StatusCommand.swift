@@ -117,7 +117,8 @@ struct SystemCommand: RequestCommand {
         ]
         let nodes: TextTable = [
             .init("node", "name"), "id", "version", "address", .time("started", "startedAtMs"),
-            .init("uptime", "uptimeSeconds"), .time("last heartbeat", "seenAtMs"), .time("ended", "endedAtMs"), "duties",
+            .init("uptime", "uptimeSeconds"), .time("last heartbeat", "seenAtMs"), .time("ended", "endedAtMs"),
+            "duties",
         ]
         let lanes: TextTable = ["lane", .init("pages in flight", "pagesInFlight")]
         return [

@@ -325,9 +325,11 @@ import Testing
             let key = APIKeyRecord(id: UUID(), name: "ci", scopes: [.read], createdAt: Vectors.issuedAt)
             try await store.addKey(key, hash: [1])
             #expect(try await store.key(hash: [1]) == key)
-            // It is not read from the database again.
-            try await store.database.run(sql: "UPDATE apiKey SET name = 'other'")
+            // It is not read from the database again, unless what it allows has changed.
+            try await store.database.run(sql: "UPDATE apiKey SET lastUsedAt = 9")
             #expect(try await store.key(hash: [1]) == key)
+            try await store.database.run(sql: "UPDATE apiKey SET name = 'other'")
+            #expect(try await store.key(hash: [1])?.name == "other")
             #expect(try await store.deleteKey(key.id) == .deleted)
             #expect(try await store.key(hash: [1]) == nil)
         }
