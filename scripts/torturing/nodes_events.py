@@ -29,7 +29,8 @@ class Events:
             begin = time.monotonic()
             getattr(self, kind)(node)
             self.happened.append(kind)
-            print(f"torture: nodes: {len(self.happened)} of {count}: {kind} {node.name}, {time.monotonic() - begin:.1f} s,"
+            print(f"torture: nodes: {len(self.happened)} of {count}: {kind} {node.name} until"
+                  f" {time.strftime('%H:%M:%S', time.gmtime())}, {time.monotonic() - begin:.1f} s,"
                   f" {len(self.world.service.received)} pushes, {self.watch.under_way} under way", flush=True)
             for worker in self.world.nodes:
                 if worker.process.poll() is not None:

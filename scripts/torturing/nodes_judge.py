@@ -112,6 +112,7 @@ class Judgement:
                 # What was refused for now is sent again.
                 if first.status != 200:
                     continue
+                # Who wakes up sends what others have sent meanwhile.
                 trouble = self.trouble_of(first) or self.trouble_of(second)
                 text = f"{name}: {pushed} came from {first.environment} and {(second.at - first.at) / 1e9:.1f} s later from {second.environment}"
                 if expected.guarantee == "atMostOnce":
@@ -123,11 +124,10 @@ class Judgement:
                     self.examples.setdefault(trouble, text)
 
     def trouble_of(self, push):
-        """The trouble of its node in which it was in flight."""
-        for trouble in self.troubles:
-            if trouble.node in (None, push.environment) and trouble.begin - WRITTEN <= push.at <= trouble.end + WRITTEN:
-                return trouble
-        return None
+        """The trouble of its node in which it was in flight: the nearest one."""
+        near = [trouble for trouble in self.troubles if trouble.node in (None, push.environment)
+                and trouble.begin - WRITTEN <= push.at <= trouble.end + WRITTEN]
+        return min(near, key=lambda trouble: max(trouble.begin - push.at, push.at - trouble.end, 0), default=None)
 
 
 def webhook_complaints(told, ledger, faults):
