@@ -6,7 +6,7 @@ import random
 import statistics
 import time
 
-from basics import fail, figure, size
+from basics import fail, figure, must, size
 from database import Database
 from nodes_events import Events
 from nodes_judge import (Expected, Judgement, integrity_complaints, key_complaints, rest_complaints, run_complaints,
@@ -61,6 +61,15 @@ class Node(Provider):
         # The push service tells the nodes apart by their ports.
         port = service.run(service.open(name))
         self.ports = {"sandbox": port, "production": port}
+
+    def must(self, method, path, body=None):
+        """Again and again while it cannot use the database."""
+        end = time.monotonic() + 60
+        while True:
+            answer = self.call(method, path, body)
+            if answer[0] not in (None, 503) or time.monotonic() > end:
+                return must(answer, f"{method} {path} at {self.name}")
+            time.sleep(0.2)
 
     def launch(self):
         self.starts += 1
@@ -256,6 +265,7 @@ def tell(world, traffic, registrations, events, judgement, pushes, runs, seconds
     by_kind = collections.Counter()
     for trouble, count in judgement.again.items():
         by_kind[trouble.kind] += count
+        print(f"torture: nodes: {count} sent again for {trouble.kind} of {trouble.node or 'all'}, such as {judgement.examples[trouble]}")
     statuses = collections.Counter()
     for worker in [*traffic, registrations]:
         statuses.update(worker.statuses)

@@ -29,7 +29,8 @@ class Events:
             begin = time.monotonic()
             getattr(self, kind)(node)
             self.happened.append(kind)
-            print(f"torture: nodes: {len(self.happened)} of {count}: {kind} {node.name}, {time.monotonic() - begin:.1f} s,"
+            print(f"torture: nodes: {len(self.happened)} of {count}: {kind} {node.name} until"
+                  f" {time.strftime('%H:%M:%S', time.gmtime())}, {time.monotonic() - begin:.1f} s,"
                   f" {len(self.world.service.received)} pushes, {self.watch.under_way} under way", flush=True)
             for worker in self.world.nodes:
                 if worker.process.poll() is not None:
@@ -60,11 +61,11 @@ class Events:
             time.sleep(0.05)
 
     def shards(self, number):
-        """What it has of campaigns that go on without a pace."""
+        """What it has to send."""
         return [(prefix_of(identity), int(cursor), int(end)) for identity, cursor, end in self.database.rows(
             "SELECT notification.id, shard.cursor, shard.upTo FROM shard JOIN lease ON lease.fence = shard.lease"
             f" JOIN notification ON notification.number = shard.notification WHERE lease.owner = {number} AND isDone = 0"
-            " AND pace IS NULL AND guarantee = 'atLeastOnce' AND state = 'sending'")]
+            " AND state IN ('accepted', 'sending')")]
 
     def await_leases(self, number, begin, seconds):
         """Seconds until a node that has ended has no leases; None if that takes too long."""
@@ -175,6 +176,9 @@ class Events:
         time.sleep(self.rng.uniform(1, 4))
         start, _ = self.last("promote")
         self.database.crash()
+        # The first of two servers has to refuse connections: of one that accepts and closes them, libpq does not go on to the second.
+        for node in self.world.nodes:
+            self.world.proxies.tell(node.name, "close")
         time.sleep(self.rng.uniform(0, 2))
         standby.promote()
         self.world.database = self.database = standby

@@ -31,7 +31,7 @@ class Judgement:
         the name of the node that sent it."""
         self.complaints, self.troubles, self.page = [], troubles, page
         # How many pushes came again for each trouble; how many at-most-once ones are unknown.
-        self.again, self.interrupted = collections.Counter(), 0
+        self.again, self.interrupted, self.examples = collections.Counter(), 0, {}
         by_prefix = collections.defaultdict(list)
         for push in pushes:
             by_prefix[prefix_of(push.apns_id)].append(push)
@@ -112,6 +112,7 @@ class Judgement:
                 # What was refused for now is sent again.
                 if first.status != 200:
                     continue
+                # Who wakes up sends what others have sent meanwhile.
                 trouble = self.trouble_of(first) or self.trouble_of(second)
                 text = f"{name}: {pushed} came from {first.environment} and {(second.at - first.at) / 1e9:.1f} s later from {second.environment}"
                 if expected.guarantee == "atMostOnce":
@@ -120,13 +121,13 @@ class Judgement:
                     self.complain("doubled", f"{text} without any trouble")
                 else:
                     self.again[trouble] += 1
+                    self.examples.setdefault(trouble, text)
 
     def trouble_of(self, push):
-        """The trouble of its node in which it was in flight."""
-        for trouble in self.troubles:
-            if trouble.node in (None, push.environment) and trouble.begin - WRITTEN <= push.at <= trouble.end + WRITTEN:
-                return trouble
-        return None
+        """The trouble of its node in which it was in flight: the nearest one."""
+        near = [trouble for trouble in self.troubles if trouble.node in (None, push.environment)
+                and trouble.begin - WRITTEN <= push.at <= trouble.end + WRITTEN]
+        return min(near, key=lambda trouble: max(trouble.begin - push.at, push.at - trouble.end, 0), default=None)
 
 
 def webhook_complaints(told, ledger, faults):

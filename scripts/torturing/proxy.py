@@ -70,9 +70,10 @@ class Proxy:
         def run(reader, writer):
             return Line(self, reader, writer).run(self.target)
         if self.path:
-            return await asyncio.start_unix_server(run, self.path)
-        server = await asyncio.start_server(run, "127.0.0.1", 0)
-        return server.sockets[0].getsockname()[1]
+            self.server = await asyncio.start_unix_server(run, self.path)
+            return None
+        self.server = await asyncio.start_server(run, "127.0.0.1", 0)
+        return self.server.sockets[0].getsockname()[1]
 
     async def change(self, function):
         function()
@@ -98,6 +99,11 @@ class Proxy:
 
     def cut(self):
         self.each(Line.abort)
+
+    def close(self):
+        """Where it led is gone: connections are refused from now on."""
+        self.run(self.change(self.server.close))
+        self.cut()
 
     def slow_down(self, seconds):
         """Whatever passes is late by so much."""
