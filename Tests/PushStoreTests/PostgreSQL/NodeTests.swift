@@ -11,7 +11,7 @@ import Testing
 /// Several stores on one database, as several nodes have them.
 @Suite(PostgreSQLServer.isInstalled, .timeLimit(.patience)) struct NodeTests {
     private static let description = NodeDescription(name: "node", version: "1")
-    private static let topic: Topic = "com.example.App"
+    private static let topic = Topic("com.example.App")
     private let now = Vectors.issuedAt
 
     /// Runs a test with nodes that have joined, and an app.

@@ -17,9 +17,9 @@ extension PostgreSQLConnection {
         try statement.run()
     }
 
-    func takeTurn(_ turn: LedgerTurn) throws {
-        let sql = "SELECT pg_advisory_xact_lock(hashtext(current_schema()), CAST(? AS int))"
-        _ = try self.hasRow(sql: sql, [turn.rawValue])
+    func tryLock(_ table: String, where condition: String, _ arguments: SQLArguments) throws -> Bool {
+        let sql = "SELECT 1 FROM \(table) WHERE \(condition) \(RowLock.exclusive.clause) SKIP LOCKED"
+        return try self.hasRow(sql: sql, arguments)
     }
 
     /// The number of rows from which on one statement for all of them is faster.

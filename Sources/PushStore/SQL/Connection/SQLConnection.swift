@@ -30,8 +30,9 @@ protocol SQLConnection: AnyObject {
     /// Locks the rows with these keys, in the order of the keys, as the other method does.
     func lock(_ strength: RowLock, _ table: String, _ column: String, _ keys: some Sequence<Int64>) throws
 
-    /// Waits until no other transaction has this turn, and keeps it until the end of the transaction.
-    func takeTurn(_ turn: LedgerTurn) throws
+    /// Locks a row exclusively, unless another transaction has locked it.
+    /// - Returns: Whether there is such a row, and it is locked now. If transactions write one after the other, `true`.
+    func tryLock(_ table: String, where condition: String, _ arguments: SQLArguments) throws -> Bool
 
     /// Inserts rows of integers.
     /// - Returns: For each row, whether it was written.
@@ -54,16 +55,11 @@ enum RowLock: Sendable {
     case exclusive
 }
 
-/// The decisions about the ledger that one transaction at a time makes.
-enum LedgerTurn: Int64, Sendable {
-    case claims = 1
-}
-
 extension SQLConnection {
     var hasOneWriter: Bool { true }
     func lock(_ strength: RowLock, _ table: String, where condition: String, _ arguments: SQLArguments) throws {}
     func lock(_ strength: RowLock, _ table: String, _ column: String, _ keys: some Sequence<Int64>) throws {}
-    func takeTurn(_ turn: LedgerTurn) throws {}
+    func tryLock(_ table: String, where condition: String, _ arguments: SQLArguments) throws -> Bool { true }
 }
 
 /// A prepared statement. Binding copies the value.

@@ -57,19 +57,16 @@ extension SQLStore {
         }
         guard isThereAny else { return [] }
         return try await self.database.writeLedger { database in
-            try database.takeTurn(.claims)
             try Leases.releaseLost(owner: owner, held: filter.held, now: clocks.steady, in: database)
             var damaged: [Int64] = []
             var claims = try DueShards.rows(lane, at: clocks, limit: limit, from: filter, in: database)
                 .compactMap { try NotificationRow.readable($0, orElse: { damaged.append($0) }, DueShards.claim) }
             try NotificationRow.setAside(damaged, in: database)
-            for index in claims.indices {
+            for index in claims.indices where try DueShards.lock(claims[index], in: database) {
                 let (claim, fence) = (claims[index], try Leases.take(owner: owner, until: until, in: database))
-                let sql = "UPDATE shard SET lease = ? WHERE notification = ? AND number = ? AND lease IS NULL"
-                let isClaimed = try database.run(sql: sql, fence, claim.notificationNumber, claim.shard) > 0
-                // Its notification may have been cancelled, and the shard deleted, since it was found.
-                if !isClaimed { try Leases.end(fence, in: database) }
-                claims[index].fence = isClaimed ? fence : 0
+                let sql = "UPDATE shard SET lease = ? WHERE notification = ? AND number = ?"
+                try database.run(sql: sql, fence, claim.notificationNumber, claim.shard)
+                claims[index].fence = fence
             }
             return claims.filter { $0.fence != 0 }
         }
@@ -189,6 +186,22 @@ private enum DueShards {
             }
         let arguments: SQLArguments = [clocks.steady.milliseconds, limit, clocks.wall.milliseconds]
         return try database.rows(sql: sql, arguments, isKept: filter.targets.isEmpty)
+    }
+
+    /// Locks a shard that was found, unless another transaction works with it or has changed it since.
+    /// - Returns: Whether it can be claimed.
+    static func lock(_ claim: ShardClaim, in database: any SQLConnection) throws -> Bool {
+        guard !database.hasOneWriter else { return true }
+        let number = claim.notificationNumber
+        if claim.notification.pace != nil {
+            // Other nodes claim its other shards.
+            let isLeased = "SELECT 1 FROM shard WHERE notification = ? AND lease IS NOT NULL"
+            guard try database.tryLock("notification", where: "number = ?", [number]),
+                try !database.hasRow(sql: isLeased, number)
+            else { return false }
+        }
+        let isFree = "notification = ? AND number = ? AND lease IS NULL AND isDone = 0 AND cursor = ?"
+        return try database.tryLock("shard", where: isFree, [number, claim.shard, claim.cursor])
     }
 
     static func claim(_ row: SQLRow) throws -> ShardClaim {

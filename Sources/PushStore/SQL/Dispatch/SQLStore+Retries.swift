@@ -17,7 +17,6 @@ extension SQLStore {
         }
         guard isThereAny else { return [] }
         return try await self.database.writeLedger { database in
-            try database.takeTurn(.claims)
             try Leases.releaseLost(owner: owner, held: filter.held, now: now, in: database)
             // If all due retries of an app are postponed, the next app is tried.
             var excluded = filter.apps
@@ -25,8 +24,8 @@ extension SQLStore {
             for _ in 0..<Self.appsAtOnce {
                 guard let app = try queue.next(excluding: excluded) else { return [] }
                 let due = try queue.due(app: app, limit: limit)
-                let byNotification = Dictionary(grouping: due, by: \.notification).sorted { $0.key < $1.key }
-                try database.lock(.exclusive, "notification", "number", byNotification.map(\.key))
+                let byNotification = try Dictionary(grouping: due, by: \.notification).sorted { $0.key < $1.key }
+                    .filter { try database.tryLock("notification", where: "number = ?", [$0.key]) }
                 let claims = try byNotification.compactMap { number, retries in
                     try queue.claim(retries, of: number, owner: owner, until: until)
                 }
