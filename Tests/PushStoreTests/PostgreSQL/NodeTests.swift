@@ -11,7 +11,6 @@ import Testing
 /// Several stores on one database, as several nodes have them.
 @Suite(PostgreSQLServer.isInstalled, .timeLimit(.patience)) struct NodeTests {
     private static let description = NodeDescription(name: "node", version: "1")
-    private static let topic = Topic("com.example.App")
     private let now = Vectors.issuedAt
 
     /// Runs a test with nodes that have joined, and an app.
@@ -22,7 +21,8 @@ import Testing
             stores.append(try await SQLStore(settings, masterKey: try .fixture(7), isShared: true))
         }
         for store in stores { try await store.join(Self.description, now: self.now) }
-        let app = try await stores[0].addApp(bundleID: Self.topic, name: nil, now: self.now).app.id
+        let app = try await stores[0].addApp(bundleID: try #require(Topic(Vectors.bundleID)), name: nil, now: self.now)
+            .app.id
         let result: Result<Void, any Error>
         do { result = .success(try await body(stores, app)) } catch { result = .failure(error) }
         for store in stores { try await store.close() }
@@ -91,7 +91,9 @@ import Testing
             _ = try await nodes[0].claimed()
             try await nodes[0].leave(now: self.now)
             #expect(try await nodes[1].isClaimable(at: self.now))
-            #expect(try await nodes[1].beat(Self.description, at: self.now, judges: true).duties == Set(NodeDuty.allCases))
+            #expect(
+                try await nodes[1].beat(Self.description, at: self.now, judges: true).duties == Set(NodeDuty.allCases)
+            )
         }
     }
 
@@ -112,7 +114,7 @@ import Testing
             #expect(try await nodes[1].readChanges().isEmpty)
             var changes = AppChanges()
             changes.name = .set("New")
-            _ = try await nodes[0].addApp(bundleID: Self.topic, changes, now: self.now)
+            _ = try await nodes[0].addApp(bundleID: try #require(Topic(Vectors.bundleID)), changes, now: self.now)
             #expect(try await nodes[1].app(id: app)?.name == nil, "it is cached")
             #expect(try await nodes[1].readChanges() == [StoreChange(kind: .app, app: 0)])
             #expect(try await nodes[1].app(id: app)?.name == "New")

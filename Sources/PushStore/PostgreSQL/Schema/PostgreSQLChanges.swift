@@ -11,34 +11,42 @@ enum PostgreSQLChanges {
             ("credential", .environment, "coalesce(NEW.app, OLD.app)", nil),
             ("health", .environment, "coalesce(NEW.app, OLD.app)", "breakerOpenSince, breakerReason"),
             ("environmentState", .environment, "coalesce(NEW.app, OLD.app)", nil),
-            ("appStop", .stop, "coalesce(NEW.app, OLD.app)", nil), ("erasure", .stop, "coalesce(NEW.app, OLD.app)", nil),
+            ("appStop", .stop, "coalesce(NEW.app, OLD.app)", nil),
+            ("erasure", .stop, "coalesce(NEW.app, OLD.app)", nil),
         ]
 
     /// The setting that marks a transaction with changes. The mark ends with the transaction.
     static let mark = "martlet.change"
 
     /// The commands that create the table and the triggers, or replace them.
-    static let commands: [String] =
-        [
-            """
+    static var commands: [String] {
+        let table = """
             CREATE TABLE IF NOT EXISTS change (
                 kind text NOT NULL, app bigint NOT NULL, number bigint NOT NULL, PRIMARY KEY (kind, app)
             )
             """
-        ]
-        + [Self.notifications]
-        + Dictionary(grouping: Self.tables, by: \.app).sorted { $0.key < $1.key }.enumerated().flatMap { index, group in
-            [
-                """
+        var commands = [table, Self.notifications]
+        for (index, app) in Set(Self.tables.map(\.app)).sorted().enumerated() {
+            let function = """
                 CREATE OR REPLACE FUNCTION countChange\(index)() RETURNS trigger LANGUAGE plpgsql AS
                 $$ BEGIN
                 PERFORM set_config('\(Self.mark)', '1', true);
-                INSERT INTO change VALUES (TG_ARGV[0], \(group.key), 1)
+                INSERT INTO change VALUES (TG_ARGV[0], \(app), 1)
                 ON CONFLICT (kind, app) DO UPDATE SET number = change.number + 1;
                 RETURN NULL; END $$
                 """
-            ] + group.value.flatMap { Self.triggers($0.table, $0.kind, $0.columns, function: "countChange\(index)") }
+            commands.append(function)
+            for watched in Self.tables where watched.app == app {
+                commands += Self.triggers(
+                    watched.table,
+                    watched.kind,
+                    watched.columns,
+                    function: "countChange\(index)"
+                )
+            }
         }
+        return commands
+    }
 
     /// The trigger that counts pauses and cancellations of notifications.
     private static let notifications = """
