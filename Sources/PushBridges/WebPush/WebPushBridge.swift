@@ -2,6 +2,8 @@ import Hummingbird
 import ProviderAPI
 import ProviderModel
 import PushHTTP
+import PushProvider
+import PushStore
 import PushSupport
 import ServiceLifecycle
 

@@ -104,7 +104,7 @@ package final class NodeMembership: Sendable {
         try await self.time.follow(self.store)
         let isSteady = self.state.withLock { state in
             // After an outage of the store or of this node, the others first get the time to send theirs.
-            if state.beatAt.map({ start - $0 > 2 * NodeBeat.interval }) ?? true { state.steadySince = start }
+            if state.beatAt.map({ start - $0 > NodeBeat.interval * 2 }) ?? true { state.steadySince = start }
             return state.steadySince.map { start - $0 >= NodeBeat.patience } ?? false
         }
         let beat = try await self.store.beat(self.node, at: self.time.steady, judges: isSteady)

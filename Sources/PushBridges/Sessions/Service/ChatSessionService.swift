@@ -340,6 +340,8 @@ extension ChatSessionService {
     package convenience init(_ parts: ProviderComponents, authorities: String?) {
         var limits = Limits()
         limits.connect = parts.configuration.limits.peer
+        var isOnDuty: (@Sendable () -> Bool)?
+        if let nodes = parts.nodes { isOnDuty = { nodes.holds(.chatSessions) } }
         self.init(
             store: parts.store,
             acceptor: parts.acceptor,
@@ -347,7 +349,7 @@ extension ChatSessionService {
             addresses: parts.configuration.webhookAddresses,
             authorities: authorities,
             limits: limits,
-            isOnDuty: parts.nodes.map { nodes in { nodes.holds(.chatSessions) } },
+            isOnDuty: isOnDuty,
             resolver: parts.resolver,
             metrics: parts.metrics,
             time: parts.time,
