@@ -73,7 +73,7 @@ struct PageCommit {
             skips.add(delivery)
             if delivery.state == .sending { started.insert(delivery.recipient) }
         }
-        if self.isAtMostOnce { try self.noteBegun(started) }
+        try self.noteBegun(started)
         let endings = try self.page.endings.filter { try self.end($0, hasHeld: hasHeld) }
         started.formUnion(endings.map(\.delivery.recipient))
         let ended = try self.page.removed.filter { try self.skip($0, hasHeld: hasHeld) } + endings
@@ -114,8 +114,8 @@ struct PageCommit {
     /// Records the recipients that are in flight, with the lease under which they are sent.
     private func noteBegun(_ started: Set<Int64>) throws {
         for recipient in started {
-            let sql = "INSERT INTO begun (fence, notification, recipient) VALUES (?, ?, ?)"
-            try self.database.run(sql: sql, self.page.fence ?? 0, self.number, recipient)
+            let sql = "INSERT INTO begun (notification, recipient, fence) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
+            try self.database.run(sql: sql, self.number, recipient, self.page.fence ?? 0)
         }
     }
 

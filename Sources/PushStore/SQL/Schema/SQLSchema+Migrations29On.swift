@@ -107,13 +107,12 @@ extension SQLSchema {
         CREATE TABLE duty (name TEXT PRIMARY KEY, node INTEGER NOT NULL) STRICT, WITHOUT ROWID;
         -- The recipients that are in flight under the guarantee atMostOnce, with the lease under which they are sent.
         CREATE TABLE begun (
-            fence INTEGER NOT NULL,
             notification INTEGER NOT NULL REFERENCES notification (number) ON DELETE CASCADE,
-            recipient INTEGER NOT NULL,
-            PRIMARY KEY (fence, notification, recipient)
+            recipient INTEGER NOT NULL, fence INTEGER NOT NULL,
+            PRIMARY KEY (notification, recipient, fence)
         ) STRICT, WITHOUT ROWID;
-        CREATE INDEX begunByNotification ON begun (notification);
-        INSERT INTO begun SELECT 0, notification, recipient FROM delivery
+        CREATE INDEX begunByFence ON begun (fence);
+        INSERT INTO begun SELECT notification, recipient, 0 FROM delivery
             WHERE state = 0 AND notification IN (SELECT number FROM notification);
         """,
     ]

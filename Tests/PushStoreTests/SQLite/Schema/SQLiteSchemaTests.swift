@@ -54,7 +54,7 @@ import Testing
                 )
             }
             #expect(loose == ["grdb_migrations"])
-            #expect(indexes == 97)
+            #expect(indexes == 98)
         }
     }
 
