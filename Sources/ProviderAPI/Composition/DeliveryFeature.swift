@@ -29,6 +29,7 @@ struct DeliveryFeature: ProviderFeature {
             metrics: metrics,
             downloads: { downloads.figures(app: $0) },
             waits: core.waits,
+            nodes: { [nodes = core.nodes] in nodes?.count ?? 1 },
             direct: sending.direct,
             time: core.time,
             logger: core.logger

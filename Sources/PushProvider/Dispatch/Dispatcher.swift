@@ -32,6 +32,7 @@ package struct Dispatcher: Service {
     ///   - downloads: Returns the figures of an app's downloads, for which waves may wait, or `nil` if they are not
     ///     known.
     ///   - waits: The registry of the waves that wait for downloads.
+    ///   - nodes: Returns the number of nodes that share the store. By default, there is one.
     ///   - direct: The direct dispatch of accepted notifications, or `nil` if all are found in the store.
     package init(
         store: any AppStore & DispatchStore & UserStore & WebhookStore,
@@ -47,6 +48,7 @@ package struct Dispatcher: Service {
         metrics: DispatchMetrics = DispatchMetrics(),
         downloads: @escaping @Sendable (Int64) -> DownloadFigures? = { _ in nil },
         waits: HeldWaveRegistry = HeldWaveRegistry(),
+        nodes: @escaping @Sendable () -> Int = { 1 },
         direct: DirectDispatch? = nil,
         time: any TimeSource,
         logger: Logger
@@ -64,7 +66,7 @@ package struct Dispatcher: Service {
             events: events,
             time: time
         )
-        self.pacing = PacingController(page: limits.checked.page, figures: downloads, waits: waits)
+        self.pacing = PacingController(page: limits.checked.page, figures: downloads, waits: waits, nodes: nodes)
         (self.wakes, self.outcomes) = (wakes, outcomes)
         self.limits = limits.checked
         (self.time, self.logger) = (time, logger)

@@ -99,7 +99,8 @@ package final class NodeMembership: Sendable {
         self.state.withLock { [failed] in $0.changes = failed }
     }
 
-    private func beat() async throws {
+    /// Sends one heartbeat, and takes its result into account.
+    func beat() async throws {
         let start = ContinuousClock.now
         try await self.time.follow(self.store)
         let isSteady = self.state.withLock { state in

@@ -7,7 +7,7 @@ import Synchronization
 /// Decides to how many recipients of a notification pushes may be sent now. It considers the notification's pace, the
 /// rate of the app, and the strain of the push service.
 ///
-/// There is one controller for the whole provider. All times are of the steady clock.
+/// There is one controller for the whole provider. Of several nodes, each sends its part of an app's rate. All times are of the steady clock.
 final class PacingController: Sendable {
     private struct State {
         var notifications: [UUID: Pacer] = [:]
@@ -21,6 +21,7 @@ final class PacingController: Sendable {
     private let settings: AdaptiveRateLimiter.Settings
     private let figures: @Sendable (Int64) -> DownloadFigures?
     private let waits: HeldWaveRegistry
+    private let nodes: @Sendable () -> Int
     private let state = Mutex(State())
 
     /// Creates a controller.
@@ -28,14 +29,16 @@ final class PacingController: Sendable {
     ///   - page: The number of recipients of a full page.
     ///   - figures: Returns the download figures of an app, or `nil` if they are not known.
     ///   - waits: The registry of the waves that wait for downloads.
+    ///   - nodes: Returns the number of nodes that share the store. By default, there is one.
     init(
         page: Int,
         figures: @escaping @Sendable (Int64) -> DownloadFigures? = { _ in nil },
-        waits: HeldWaveRegistry = HeldWaveRegistry()
+        waits: HeldWaveRegistry = HeldWaveRegistry(),
+        nodes: @escaping @Sendable () -> Int = { 1 }
     ) {
         var settings = AdaptiveRateLimiter.Settings()
         settings.page = page
-        (self.settings, self.figures, self.waits) = (settings, figures, waits)
+        (self.settings, self.figures, self.waits, self.nodes) = (settings, figures, waits, nodes)
     }
 
     /// Returns the allowance for the next page, and charges it to the app's rate immediately, because campaigns of an
@@ -60,7 +63,7 @@ final class PacingController: Sendable {
                 }
             }
             if let rate = notification.app?.rate {
-                let wanted = PaceSettings.rate(rate)
+                let wanted = PaceSettings.rate(max(1, rate / max(1, self.nodes())))
                 if state.apps[record.app]?.settings != wanted {
                     state.apps[record.app] = Pacer(settings: wanted, now: now)
                 }
