@@ -8,7 +8,8 @@ enum Leases {
     /// - Returns: The fencing number of the lease.
     static func take(owner: Int64, until: Timestamp, in database: any SQLConnection) throws -> Int64 {
         if database.hasOneWriter {
-            return try database.insert(into: "lease", ["owner": owner, "until": until.milliseconds], returning: "fence")
+            let lease: ColumnValues = ["owner": owner, "until": until.milliseconds]
+            return try database.insert(into: "lease", lease, returning: "fence")
         }
         let sql = """
             INSERT INTO lease (owner, until) SELECT ?1, ?2
