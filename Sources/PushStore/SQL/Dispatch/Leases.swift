@@ -33,8 +33,8 @@ enum Leases {
     /// Returns the leases under which no owner works any more.
     ///
     /// A caller's lease that is not among `held` is lost. Any other, or with `nil` any lease, is lost once it expires,
-    /// except where several transactions can write at the same time: there, another node's leases end with the node.
-    static func lost(owner: Int64, held: ClaimFilter.Held?, now: Timestamp, in database: any SQLConnection) throws
+    /// unless `now` is `nil`, as in a shared store: there, another node's leases end with the node.
+    static func lost(owner: Int64, held: ClaimFilter.Held?, now: Timestamp?, in database: any SQLConnection) throws
         -> [Int64]
     {
         let statement = try database.prepare("SELECT fence, owner, until FROM lease")
@@ -46,7 +46,7 @@ enum Leases {
                 if let held, statement.integer(1) == owner {
                     fence <= held.upTo && !held.fences.contains(fence)
                 } else {
-                    database.hasOneWriter && statement.integer(2) <= now.milliseconds
+                    now.map { statement.integer(2) <= $0.milliseconds } ?? false
                 }
             if isLost { lost.append(fence) }
         }
@@ -54,7 +54,7 @@ enum Leases {
     }
 
     /// Ends the leases that ``lost(owner:held:now:in:)`` returns.
-    static func releaseLost(owner: Int64, held: ClaimFilter.Held?, now: Timestamp, in database: any SQLConnection)
+    static func releaseLost(owner: Int64, held: ClaimFilter.Held?, now: Timestamp?, in database: any SQLConnection)
         throws
     {
         try Self.release(try Self.lost(owner: owner, held: held, now: now, in: database), in: database)

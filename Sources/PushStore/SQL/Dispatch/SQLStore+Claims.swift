@@ -50,14 +50,15 @@ extension SQLStore {
         from filter: ClaimFilter
     ) async throws -> [ShardClaim] {
         let owner = try await self.owner.number(self.database)
+        let expiry = self.database.isShared ? nil : clocks.steady
         // Most calls find nothing, and need not wait for the writer.
         let isThereAny = try await self.database.read { database in
-            try !Leases.lost(owner: owner, held: filter.held, now: clocks.steady, in: database).isEmpty
+            try !Leases.lost(owner: owner, held: filter.held, now: expiry, in: database).isEmpty
                 || !DueShards.rows(lane, at: clocks, limit: 1, from: filter, in: database).isEmpty
         }
         guard isThereAny else { return [] }
         return try await self.database.writeLedger { database in
-            try Leases.releaseLost(owner: owner, held: filter.held, now: clocks.steady, in: database)
+            try Leases.releaseLost(owner: owner, held: filter.held, now: expiry, in: database)
             var damaged: [Int64] = []
             var claims = try DueShards.rows(lane, at: clocks, limit: limit, from: filter, in: database)
                 .compactMap { try NotificationRow.readable($0, orElse: { damaged.append($0) }, DueShards.claim) }

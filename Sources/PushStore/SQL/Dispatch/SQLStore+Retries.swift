@@ -10,14 +10,15 @@ extension SQLStore {
         from filter: ClaimFilter
     ) async throws -> [RetryClaim] {
         let owner = try await self.owner.number(self.database)
+        let expiry = self.database.isShared ? nil : now
         // Most calls find nothing, and need not wait for the writer.
         let isThereAny = try await self.database.read { database in
-            try !Leases.lost(owner: owner, held: filter.held, now: now, in: database).isEmpty
+            try !Leases.lost(owner: owner, held: filter.held, now: expiry, in: database).isEmpty
                 || RetryQueue(lane: lane, now: now, database: database).next(excluding: filter.apps) != nil
         }
         guard isThereAny else { return [] }
         return try await self.database.writeLedger { database in
-            try Leases.releaseLost(owner: owner, held: filter.held, now: now, in: database)
+            try Leases.releaseLost(owner: owner, held: filter.held, now: expiry, in: database)
             // If all due retries of an app are postponed, the next app is tried.
             var excluded = filter.apps
             let queue = RetryQueue(lane: lane, now: now, database: database)

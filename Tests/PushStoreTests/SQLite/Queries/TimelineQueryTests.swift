@@ -34,7 +34,7 @@ import Testing
                 page.deliveries = recipients.map { .fixture($0) }
             }
             try await store.database.write { database in
-                let events = try TokenEventWriter(app: app, now: self.now, in: database)
+                let events = TokenEventWriter(app: app, now: self.now, in: database)
                 for id in [notification.id] + (0..<150).map({ _ in UUID() }) {
                     try events.add(
                         .suspected,
