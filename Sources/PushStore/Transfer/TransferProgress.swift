@@ -14,15 +14,15 @@ struct TransferProgress {
 
     /// Creates the table in an empty target. A row without a name contains the origin of the rows.
     static func create(for origin: String, in database: any SQLConnection) throws {
-        let columns = "name TEXT PRIMARY KEY, lastKey TEXT NOT NULL, copied BIGINT NOT NULL"
+        let columns = "name TEXT PRIMARY KEY, reached TEXT NOT NULL, copied BIGINT NOT NULL"
         try database.run(sql: "CREATE TABLE \(TransferMark.table) (\(columns))")
-        try database.insert(into: TransferMark.table, ["name": "", "lastKey": origin, "copied": 0])
+        try database.insert(into: TransferMark.table, ["name": "", "reached": origin, "copied": 0])
     }
 
     /// Returns the origin of the rows, or `nil` for a database that is not the target of an unfinished transfer.
     static func origin(_ database: any SQLConnection) throws -> String? {
         guard try database.hasTable(TransferMark.table) else { return nil }
-        return try database.value(sql: "SELECT lastKey FROM \(TransferMark.table) WHERE name = ''")
+        return try database.value(sql: "SELECT reached FROM \(TransferMark.table) WHERE name = ''")
     }
 
     static func remove(_ database: any SQLConnection) throws {
@@ -31,8 +31,8 @@ struct TransferProgress {
 
     init(_ database: any SQLConnection) throws {
         for row in try database.rows(sql: "SELECT * FROM \(TransferMark.table) WHERE name != ''") {
-            guard let name = row["name"] as String?, let text = row["lastKey"] as Data?,
-                let key = try? JSONValue(parsing: text)
+            guard let name = row["name"] as String?, let text = row["reached"] as String?,
+                let key = try? JSONValue(parsing: Data(text.utf8))
             else { throw DamagedRow(table: TransferMark.table) }
             self.keys[name] = try key.elements.map(Self.value)
             self.counts[name] = row["copied"]
@@ -51,7 +51,7 @@ struct TransferProgress {
         let sum = self.counts[table.name, default: 0] + count
         self.counts[table.name] = sum
         let text = String(decoding: try JSONValue.array(key.map(Self.json)).text, as: UTF8.self)
-        try database.replace(in: TransferMark.table, key: ["name": table.name], ["lastKey": text, "copied": sum])
+        try database.replace(in: TransferMark.table, key: ["name": table.name], ["reached": text, "copied": sum])
     }
 
     private static func json(_ value: SQLValue) throws -> JSONValue {
