@@ -37,7 +37,7 @@ import Testing
             #expect(first.duties == Set(NodeDuty.allCases) && first.count == 2)
             _ = try await nodes[0].start(app: app, to: .tokens([.numbered(1)]))
             let claim = try await nodes[0].claimed()
-            for second in [5, 10, 15] {
+            for second in [5, 10, 15, 20] {
                 let other = try await nodes[1].beat(Self.description, at: self.seconds(second), judges: true)
                 #expect(other.duties.isEmpty && other.ended.isEmpty)
                 #expect(try await !nodes[1].isClaimable(at: self.seconds(second)))
@@ -63,7 +63,7 @@ import Testing
             page.deliveries = try await nodes[0].readAll(claim, page: 10).map { .fixture($0, .sending) }
             page.step = .last(claim)
             #expect(try await nodes[0].begin(page, now: self.now).result == .inProgress)
-            for second in [5, 10, 15] {
+            for second in [5, 10, 15, 20] {
                 let beat = try await nodes[1].beat(Self.description, at: self.seconds(second), judges: true)
                 #expect(beat.interrupted == 0)
             }
@@ -114,7 +114,7 @@ import Testing
             #expect(try await nodes[1].readChanges().isEmpty)
             var changes = AppChanges()
             changes.name = .set("New")
-            _ = try await nodes[0].addApp(bundleID: try #require(Topic(Vectors.bundleID)), changes, now: self.now)
+            _ = try await nodes[0].changeApp(app, changes)
             #expect(try await nodes[1].app(id: app)?.name == nil, "it is cached")
             #expect(try await nodes[1].readChanges() == [StoreChange(kind: .app, app: 0)])
             #expect(try await nodes[1].app(id: app)?.name == "New")

@@ -70,7 +70,7 @@ import Testing
                 sql:
                     "SELECT count(DISTINCT trigger_name) FROM information_schema.triggers WHERE trigger_schema = current_schema()"
             )
-            #expect(triggers == 9)
+            #expect(triggers == 17)
             let others: [String] = try database.values(
                 sql: """
                     SELECT table_name || '.' || column_name FROM information_schema.columns
