@@ -71,7 +71,7 @@ import Testing
                 #expect(try await pool.write(lane) { try $0.run(sql: Self.increment) } == 1)
             }
             #expect(try await pool.write(.commits, .readCommitted) { try $0.run(sql: Self.increment) } == 1)
-            #expect(try await self.number(pool) == 4)
+            #expect(try await self.number(pool) == PostgreSQLPool.Lane.allCases.count + 1)
         }
     }
 
