@@ -42,8 +42,11 @@ import Testing
         #expect(!nodes.holds(.webhooks))
         for round in 1...2 {
             self.store.state.withLock { $0.duties = [.webhooks] }
-            try await nodes.beat()
-            try await eventually { service.starts.withLock { $0 } == round }
+            // A duty is lost without further heartbeats.
+            try await eventually {
+                try await nodes.beat()
+                return service.starts.withLock { $0 } == round
+            }
             self.store.state.withLock { $0.duties = [] }
             try await nodes.beat()
             try await eventually { service.ends.withLock { $0 } == round }
