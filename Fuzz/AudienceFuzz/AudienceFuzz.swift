@@ -30,7 +30,7 @@ enum AudienceFuzz {
     /// Checks that the statement has nothing of the input: a placeholder for each argument, and only the quotes of
     /// types.
     private static func select(_ expression: AudienceExpression) {
-        let query = AudienceSQL(expression, app: 1, .json)
+        let query = AudienceSQL(expression, app: 1, .ofAnyType)
         let places = query.sql.utf8.filter { $0 == UInt8(ascii: "?") }.count
         precondition(places == query.arguments.count, "\(query.sql): \(query.arguments.count) arguments")
         var bare = query.sql
