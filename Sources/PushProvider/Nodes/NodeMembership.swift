@@ -67,7 +67,7 @@ package final class NodeMembership: Sendable {
         _ = try await self.store.readChanges()
     }
 
-    /// Sends heartbeats until ``end()``. Graceful shutdown does not end them, because work in flight goes on.
+    /// Sends heartbeats until ``end()``. Graceful shutdown does not end them, because work in flight continues.
     package func run() async {
         var next = ContinuousClock.now + NodeBeat.interval
         while await self.ending.wait(atMost: Self.poll) {

@@ -4,7 +4,8 @@ import Foundation
 import PushSupport
 import PushTypes
 
-/// A database of PostgreSQL. All transactions that write are serializable.
+/// A database of PostgreSQL. Transactions that write are serializable, except those of the ledger, which lock rows
+/// (docs/decisions/0055).
 final class PostgreSQLDatabase: StoreDatabase {
     let isShared: Bool
     let apps = AppCache()
@@ -103,7 +104,7 @@ final class PostgreSQLDatabase: StoreDatabase {
         } catch {
             if let error = error as? PostgreSQLError, error.isCommitUnknown {
                 self.apps.forget()
-                // What is read until the server has ended the transaction is outdated if it commits.
+                // The transaction may still commit, and would make outdated all that is read until the server has ended it.
                 let end = DispatchTime.now() + self.settings.longestAnswer / .seconds(1)
                 DispatchQueue.global().asyncAfter(deadline: end) { [apps] in apps.forget() }
             }

@@ -6,7 +6,7 @@ import PushTypes
 
 /// The copying of a whole store to another engine, while no provider uses either database.
 ///
-/// Each batch of rows is one transaction with the key that it has reached, so that an interrupted transfer goes on where
+/// Each batch of rows is one transaction with the key that it has reached, so that an interrupted transfer continues where
 /// it was. At the end both databases are read again. Until they are found equal, the target has the table of
 /// ``TransferMark``. The source is not changed.
 package struct StoreTransfer: Sendable {

@@ -50,7 +50,7 @@ struct TransferTable: Sendable {
         self.columns = columns.filter {
             name != Self.attributes || !AttributeColumns.ofOneTypeEach.names.contains($0)
         }
-        // Where there are row ids, they tell the order in which rows were inserted.
+        // The order of row ids, if there are any, is that in which rows were inserted.
         self.key = columns.contains("rowid") ? ["rowid"] : try database.primaryKeyColumns(of: name)
         let assigned = "attrelid = to_regclass(?) AND attidentity != ''"
         self.identity = try database.value(sql: "SELECT attname FROM pg_catalog.pg_attribute WHERE \(assigned)", [name])

@@ -10,7 +10,7 @@ struct MigrateCommand: AsyncParsableCommand {
         .help("Copy a provider's whole database between SQLite and PostgreSQL; no provider must run.")
         .detail(
             """
-            The former database stays as it is. An interrupted copy goes on where it was when the same command is \
+            The former database stays as it is. An interrupted copy continues where it was when the same command is \
             repeated, and no provider starts with it before that. At the end both databases are read and compared.
             """
         )

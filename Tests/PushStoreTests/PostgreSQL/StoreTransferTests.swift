@@ -179,7 +179,7 @@ import Testing
             #expect(error?.description.contains("unfinished copy") == true)
             let home = try self.transfer(.toSQLite, back, settings)
             #expect(try await self.failure(home).contains("unfinished copy"), "nor is it copied")
-            // One that is prepared anew goes on where it was.
+            // One that is prepared anew continues where it was.
             #expect(try await away.run().allSatisfy(\.isEqual))
             await #expect(throws: Interruption.self) { _ = try await home.run { _ in throw Interruption() } }
             #expect(throws: StoreError.self) { _ = try SQLStore(path: back, masterKey: try .fixture(7)) }

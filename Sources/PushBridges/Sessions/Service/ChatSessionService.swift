@@ -100,6 +100,8 @@ package final class ChatSessionService: Service {
         self.isOnDuty = isOnDuty
     }
 
+    private var runsHere: Bool { self.isOnDuty?() ?? true }
+
     package var addresses: AddressPolicy { self.connector.addresses }
 
     /// Requests that the service read the sessions from the store again.
@@ -147,7 +149,7 @@ package final class ChatSessionService: Service {
         var wasOnDuty = true
         repeat {
             let now = self.time.steady
-            let isOnDuty = self.isOnDuty?() ?? true
+            let isOnDuty = self.runsHere
             if isOnDuty != wasOnDuty { self.isChanged.withLock { $0 = true } }
             wasOnDuty = isOnDuty
             if now >= nextWrite {
@@ -206,7 +208,7 @@ package final class ChatSessionService: Service {
 
     private func update(_ running: inout [ChatSessionKey: SessionLoop], _ loops: [SessionLoop]) async {
         guard !loops.isEmpty,
-            let active = self.isOnDuty?() ?? true ? try? await self.store.activeChatSessions() : []
+            let active = self.runsHere ? try? await self.store.activeChatSessions() : []
         else { return }
         let wanted = Set(active)
         let ended = running.filter { !wanted.contains($0.key) }

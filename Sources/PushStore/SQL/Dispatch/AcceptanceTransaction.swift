@@ -33,7 +33,7 @@ struct AcceptanceTransaction {
         let number: Int64
         do {
             if let earlier = try self.earlier(request) { return .success(AcceptanceResult(earlier)) }
-            // What changes after this reading counts as changed after the notification was opened.
+            // A device that changes after this reading counts as changed after the opening of the notification.
             if case .tokens = request.notification.audience { _ = try self.registrationClock() }
             draft = try self.draft(request)
             if let token = draft.tokenOfOtherKind {

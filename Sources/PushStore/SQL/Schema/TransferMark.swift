@@ -7,7 +7,7 @@ enum TransferMark {
     /// - Throws: ``StoreError/cannotOpen(path:why:)``.
     static func check(_ database: any SQLConnection, path: String) throws {
         guard try database.hasTable(Self.table) else { return }
-        let why = "it is an unfinished copy: repeat the 'martlet migrate' that makes it, which goes on where it was"
+        let why = "it is an unfinished copy: repeat the 'martlet migrate' that makes it, which continues where it was"
         throw StoreError.cannotOpen(path: path, why: why)
     }
 }
